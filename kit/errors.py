@@ -1,0 +1,43 @@
+"""The one family of errors that the kit raises for its user: what, where, what to do."""
+
+
+class KitError(Exception):
+    """Something the user can act on. Its text is one line and is shown without a traceback.
+
+    what: what is wrong, as a clause without a full stop.
+    where: the file, row or identifier.
+    do: what to do about it, as a sentence without its full stop.
+    """
+
+    def __init__(self, what: str, where: str = "", do: str = ""):
+        self.what, self.where, self.do = what, str(where), do
+        parts = [f"{what} ({where})" if where else what, do]
+        super().__init__(" ".join(". ".join(p for p in parts if p).split()))
+
+
+class CollectionError(KitError):
+    """A collection that can't be opened, or that breaks its layout."""
+
+
+class ParamsError(KitError):
+    """A parameter that is unknown or has a value that it can't have."""
+
+
+class NotebookError(KitError):
+    """A notebook that can't be run, or that failed while it ran."""
+
+
+class SearchError(KitError):
+    """A system that is unknown, can't be built, or answers what it may not answer."""
+
+
+class RunError(KitError):
+    """A run file that can't be read as a ranking of this collection."""
+
+
+class MeasureError(KitError):
+    """A measure or protocol that is unknown or has no meaning here."""
+
+
+class ScorecardError(KitError):
+    """A scorecard that can't be written or read."""

@@ -1,0 +1,75 @@
+"""Where files go, and how they are written: whole or not at all."""
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def outputs_folder(outputs: str = "outputs") -> Path:
+    """The folder for all that runs leave; a relative one stands under the project's root.
+
+    The environment variable KIT_OUTPUTS replaces the default folder (the tests use it).
+    """
+    if outputs == "outputs":
+        outputs = os.environ.get("KIT_OUTPUTS", outputs)
+    return ROOT / Path(outputs).expanduser()
+
+
+def find_path(name: str) -> Path:
+    """A user's path: from the working folder, else from the project's root."""
+    path = Path(name).expanduser()
+    return path if path.exists() or path.is_absolute() else (
+        ROOT / path if (ROOT / path).exists() else path)
+
+
+@contextmanager
+def written_whole(path: Path):
+    """Yields a temporary path beside `path`, and moves it there if the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    os.chmod(name, 0o666 & ~_umask())
+    try:
+        yield Path(name)
+        os.replace(name, path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes UTF-8 text, whole or not at all."""
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value) -> None:
+    """Writes JSON, whole or not at all. Raises ValueError for NaN or infinity."""
+    write_text(path, dump_json(value))
+
+
+def dump_json(value) -> str:
+    """JSON as the kit writes it: two blanks of indent, sorted keys, no NaN."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def digest_of(value) -> str:
+    """sha256 (hex) of a JSON value, independent of the order of its keys."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """sha256 (hex) of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

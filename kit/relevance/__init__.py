@@ -1,0 +1,1 @@
+"""The logic of the relevance labels."""

@@ -1,0 +1,1 @@
+"""Systems, and the one place that runs them."""
