@@ -1,0 +1,34 @@
+"""What pins a generation of the data: sha256 over canonical rows.
+
+A row is the JSON array of its columns in the layout's order, UTF-8, with null and "" kept apart.
+A table is the sha256 over its rows' digests in ascending order, so that neither the order of the
+rows nor their distribution over files nor compression matters, and one changed character does.
+"""
+
+import hashlib
+import json
+
+from kit.collection.schema import FEATURES, TABLES
+
+
+def fingerprint(collection) -> dict[str, str]:
+    """The sha256 (hex) of each of the three tables, and of all of them under "together"."""
+    prints = {table: table_fingerprint(collection, table) for table in TABLES}
+    text = json.dumps(prints, sort_keys=True)
+    return {**prints, "together": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def table_fingerprint(collection, table: str) -> str:
+    """The sha256 (hex) of one table; rows are read in batches."""
+    columns, digests = list(FEATURES[table]), []
+    for batch in collection.batches(table, columns):
+        for row in zip(*(batch[name] for name in columns)):
+            digests.append(hashlib.sha256(_canonical(row)).digest())
+    whole = hashlib.sha256()
+    for digest in sorted(digests):
+        whole.update(digest)
+    return whole.hexdigest()
+
+
+def _canonical(row: tuple) -> bytes:
+    return json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,217 @@
+"""The miniature's three tables: 600 documents, 120 queries, their citations and planted oddities.
+
+Of a mechanism's four fields one is `sparse`: it has a single document, so that its queries find
+their prior art in another section only (OUT). The others have eight documents each.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from kit.collection.miniature.draw import draw, pick, some
+from kit.collection.miniature.telling import Cell, cells, tell
+from kit.collection.schema import FEATURES
+
+DOCS_A_FIELD, DOCS_A_SPARSE_FIELD = 8, 1
+OWN_ENTRIES = 12           # queries that are candidates too; the first ten are five couples
+RECIPROCAL_COUPLES = 5
+_AUTHORITIES = ("EP", "US", "US", "WO", "JP", "CN", "DE", "FR", "KR", "GB")
+_LANGUAGE = {"EP": "en", "US": "en", "WO": "en", "JP": "ja", "CN": "zh", "DE": "de", "FR": "fr",
+             "KR": "ko", "GB": "en"}
+
+
+@dataclass
+class Patent:
+    """One invention with its place in the plan; `row` holds the table's fields."""
+
+    name: str
+    cell: Cell
+    variant: int
+    row: dict = field(default_factory=dict)
+    own_entry: bool = False  # a corpus row that is a query too
+
+    @property
+    def date(self) -> str:
+        return self.row["publication_date"]
+
+
+def build() -> dict[str, pa.Table]:
+    """The tables `queries`, `corpus` and `qrels`, the same on every machine."""
+    docs, queries = _plan()
+    pairs = _cite(docs, queries)
+    _plant_own_entries(docs, queries, pairs)
+    _plant_text(docs)
+    _plant_bibliography(docs, queries, pairs)
+    qrels = [{"query_id": q, "doc_id": d, **labels} for (q, d), labels in sorted(pairs.items())]
+    return {"queries": _table("queries", [{"query_id": q.name, **q.row} for q in queries]),
+            "corpus": _table("corpus", [{"doc_id": d.name, **d.row} for d in docs]),
+            "qrels": _table("qrels", qrels)}
+
+
+def _table(name: str, rows: list[dict]) -> pa.Table:
+    schema = FEATURES[name].arrow_schema.remove_metadata()
+    return pa.Table.from_pylist([{c: row.get(c) for c in schema.names} for row in rows], schema)
+
+
+def _plan() -> tuple[list[Patent], list[Patent]]:
+    """All documents and queries with their texts; ids run through both in a shuffled order."""
+    docs, queries = [], []
+    for i, cell in enumerate(cells()):
+        sparse = _is_sparse(i)
+        docs += [(cell, v % 2, f"d{i}.{v}") for v in range(
+            DOCS_A_SPARSE_FIELD if sparse else DOCS_A_FIELD)]
+        queries += [(cell, v % 2, f"q{i}.{v}") for v in range(2 if sparse or i % 12 == 5 else 1)]
+    queries = queries[:120]
+    order = sorted(docs + queries, key=lambda p: draw(1 << 60, "id", p[2]))
+    names = {key: f"mini-{n:06d}" for n, (_, _, key) in enumerate(order, 1)}
+    made = {key: _patent(cell, variant, key, names[key]) for cell, variant, key in docs + queries}
+    return [made[k] for _, _, k in docs], [made[k] for _, _, k in queries]
+
+
+def _is_sparse(i: int) -> bool:
+    """One field of the four of each mechanism, another one from mechanism to mechanism."""
+    return i % 4 == (i // 4) % 4
+
+
+def _patent(cell: Cell, variant: int, key: str, name: str) -> Patent:
+    is_query = key.startswith("q")
+    authority = pick(_AUTHORITIES, key, "authority")
+    year = 2005 + draw(16, key, "year") if is_query else 1988 + draw(32, key, "year")
+    # numbers that no office has given out
+    xpn = f"{authority}99{draw(10**6, key, 'number'):06d}" + pick(("A1", "A", "B1", ""), key, "kind")
+    row = {
+        **tell(cell, variant, key), "source_xpn": xpn, "publication_authority": authority,
+        "publication_date": f"{year}-{1 + draw(12, key, 'm'):02d}-{1 + draw(28, key, 'd'):02d}",
+        "source_apl": "" if draw(12, key, "apl") == 0 else _LANGUAGE[authority],
+        "ipc": some(cell.words["ipc"], 1 + draw(len(cell.words["ipc"]), key, "ipc"), key),
+    }
+    row["ipc_section"] = cell.section
+    for view in ("adb", "iclm", "obj"):
+        if draw(6, key, view) == 0:
+            row[view] = None
+    return Patent(name, cell, variant, row)
+
+
+def _cite(docs: list[Patent], queries: list[Patent]) -> dict[tuple[str, str], dict]:
+    """{(query, document): labels}: own field (IN), another field (OUT), or some of both (MIXED)."""
+    pairs = {}
+    for n, query in enumerate(queries):
+        same = [d for d in docs if d.cell.mechanism == query.cell.mechanism]
+        near = [d for d in same if d.cell is query.cell]
+        far = [d for d in same if d.cell is not query.cell]
+        field_ = pick(sorted({d.cell.key for d in far}), query.name, "far field")
+        far = [d for d in far if d.cell.key == field_]
+        if len(near) == DOCS_A_SPARSE_FIELD:
+            chosen = some(far, 4 + draw(3, query.name, "n"), query.name, "far")
+        else:
+            chosen = _mostly_alike(near, query, 3 + draw(3, query.name, "n"))
+            if n % 4 == 0:
+                chosen += some(far, 2, query.name, "far")
+        for doc in chosen:
+            pairs[query.name, doc.name] = _labels(query, doc)
+    return pairs
+
+
+def _mostly_alike(near: list[Patent], query: Patent, k: int) -> list[Patent]:
+    """k documents of the query's field, those of its variant first, with one of the other."""
+    alike = some([d for d in near if d.variant == query.variant], k - 1, query.name, "alike")
+    other = some([d for d in near if d.variant != query.variant], k - len(alike), query.name, "other")
+    return alike + other
+
+
+def _labels(query: Patent, doc: Patent) -> dict:
+    """The pair's exclusive category, and the search report's entries behind it."""
+    direction = "cited" if doc.date < query.date else "citing"
+    key = (query.name, doc.name, "label")
+    letter, draws = pick("XXY", *key), draw(100, *key)
+    strong = [{"category": c, "direction": direction} for c in ("XY", letter)]
+    if draws < 4:  # a report may give X for one claim and Y for another
+        strong = [{"category": c, "direction": direction} for c in ("XY", "X", "Y")]
+    weak = [{"category": "A", "direction": direction}]
+    if draws < 45:
+        return {"category": "XY", "source_relations": strong}
+    if draws < 95:
+        return {"category": "A", "source_relations": weak}
+    return {"category": "overlap", "source_relations": weak + strong}
+
+
+def _plant_own_entries(docs: list[Patent], queries: list[Patent], pairs: dict) -> None:
+    """Twelve queries stand in the corpus too, in place of documents that nothing cites;
+    five couples of them cite each other, one couple under two categories."""
+    cited = {d for _, d in pairs}
+    free = [d for d in docs if d.name not in cited
+            and sum(o.cell is d.cell for o in docs) > DOCS_A_SPARSE_FIELD]
+    couples = [(a, b) for a in queries for b in queries
+               if a.name < b.name and a.cell.mechanism == b.cell.mechanism]
+    chosen, used = [], set()
+    for a, b in some(couples, len(couples), "couples"):
+        if a.cell.mechanism not in used and len(chosen) < OWN_ENTRIES // 2:
+            used.add(a.cell.mechanism)
+            chosen.append((a, b))
+    for a, b in chosen:
+        for own in (a, b):
+            away = next(d for d in free if d.cell.mechanism not in used)
+            free.remove(away)
+            docs[docs.index(away)] = replace(own, own_entry=True)
+    for n, (a, b) in enumerate(chosen[:RECIPROCAL_COUPLES]):
+        labels = _labels(a, b)
+        pairs[a.name, b.name] = labels
+        pairs[b.name, a.name] = _turned(labels, weak=n == 0 and labels["category"] != "A")
+
+
+def _turned(labels: dict, weak: bool) -> dict:
+    """The same citation seen from the other end; `weak` gives it another category."""
+    turn = {"cited": "citing", "citing": "cited"}
+    if weak:
+        direction = turn[labels["source_relations"][0]["direction"]]
+        return {"category": "A", "source_relations": [{"category": "A", "direction": direction}]}
+    return {"category": labels["category"], "source_relations": [
+        {"category": r["category"], "direction": turn[r["direction"]]}
+        for r in labels["source_relations"]]}
+
+
+def _plant_text(docs: list[Patent]) -> None:
+    """Markup, entities, empty fields and equal texts, each in documents of its own."""
+    plain = iter(some([d for d in docs if not d.own_entry], len(docs), "oddities"))
+
+    def next_docs(n):
+        return [next(plain) for _ in range(n)]
+
+    for doc in next_docs(8):
+        doc.row["abstract"] = f"<p>{doc.row['abstract']}</p><br/>"
+        doc.row["description"] = doc.row["description"].replace(" per cent", "&#37;").replace(
+            "\n", "</p>\n<p>")
+    for doc in next_docs(6):
+        doc.row["abstract"] += " The medium may hold H<sub>2</sub>O &amp; CO.sub.2 at 10<sup>-3</sup> bar."
+    for doc in next_docs(3):
+        doc.row["title"] += " &amp;amp; method of operating it"
+    for doc in next_docs(4):
+        doc.row["description"] += "\nThe ratio holds for x&lt;y and a&gt;b, that is where x<y and a>b."
+    for field_, n in (("abstract", 5), ("claims", 4), ("description", 4), ("title", 2)):
+        for doc in next_docs(n):
+            doc.row[field_] = ""
+    for doc in next_docs(3):
+        doc.row["description"] = None
+    for doc, twin in zip(next_docs(3), next_docs(3)):
+        for field_ in ("title", "abstract", "claims", "description"):
+            twin.row[field_] = doc.row[field_]
+
+
+def _plant_bibliography(docs: list[Patent], queries: list[Patent], pairs: dict) -> None:
+    """Repeated publication numbers, missing classes, and cited documents of a later date."""
+    plain = some([d for d in docs if not d.own_entry], 16, "bibliography")
+    for a, b in zip(plain[:4], plain[4:8]):
+        b.row["source_xpn"] = a.row["source_xpn"]
+    for doc in plain[8:15]:
+        doc.row["ipc"] = []
+    own = {d.name for d in docs if d.own_entry}
+    for query in some([q for q in queries if q.name not in own], 4, "no class"):
+        query.row["ipc"], query.row["ipc_section"] = [], None
+    citing = sorted(k for k, v in pairs.items() if v["source_relations"][0]["direction"] == "citing"
+                    and (k[1], k[0]) not in pairs)
+    for key in some(citing, 6, "later"):
+        for relation in pairs[key]["source_relations"]:
+            relation["direction"] = "cited"
+    for query in some(queries, 2, "empty views"):
+        query.row["ai_ab"], query.row["ai_features"] = "", []
+

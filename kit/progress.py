@@ -1,0 +1,23 @@
+"""Progress of long steps: from a notebook's kernel to the terminal that runs it, by a small file.
+
+The executed notebook keeps no trail of it. The pipeline names the file in KIT_PROGRESS.
+"""
+
+import os
+import time
+from pathlib import Path
+
+VARIABLE = "KIT_PROGRESS"
+
+
+def steps(items, what: str, total: int):
+    """Passes the items through, and says how far they are, twice a second at most."""
+    path = os.environ.get(VARIABLE)
+    start = last = time.monotonic()
+    for done, item in enumerate(items):
+        yield item
+        now = time.monotonic()
+        if path and now - last >= 0.5:
+            last = now
+            left = (now - start) / (done + 1) * (total - done - 1)
+            Path(path).write_text(f"{what}: {done + 1} of {total}, {left:.0f} s left")

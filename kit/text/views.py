@@ -1,0 +1,59 @@
+"""Views: named combinations of fields, cleaned, as a system sees them."""
+
+from collections.abc import Iterator
+
+from kit.errors import ParamsError
+from kit.files import digest_of
+from kit.text import cleaning
+
+VIEWS = {
+    "tacd": ("title", "abstract", "claims", "description"),
+    "tac": ("title", "abstract", "claims"),
+    "ta": ("title", "abstract"),
+    **{name: (name,) for name in (
+        "title", "abstract", "claims", "description", "adb", "iclm", "obj",
+        "ai_title", "ai_claim_summary", "ai_obj", "ai_adv", "ai_ab", "ai_features")},
+}
+
+
+def declaration(view: str) -> dict:
+    """What a run states of its text: the view, its fields, the cleaner and a hash of it all.
+
+    Raises ParamsError for an unknown view.
+    """
+    if view not in VIEWS:
+        raise ParamsError(f"unknown view '{view}'", "query_view or corpus_view",
+                          f"Give one of {', '.join(VIEWS)}")
+    stated = {"view": view, "fields": list(VIEWS[view]), "joined_by": "newline",
+              "cleaner": cleaning.declaration()}
+    return {**stated, "sha256": digest_of(stated)}
+
+
+def require_view(view: str, table: str) -> None:
+    """Raises ParamsError for an unknown view, or an `ai_*` view of documents."""
+    declaration(view)
+    if table == "corpus" and view.startswith("ai_"):
+        raise ParamsError(f"documents have no view '{view}'", "corpus_view",
+                          f"Give one of {', '.join(v for v in VIEWS if not v.startswith('ai_'))}")
+
+
+def join_list(value) -> str:
+    """A list-valued field as one text; nulls in it are passed over."""
+    if isinstance(value, list):
+        return "\n".join(v for v in value if v)
+    return value or ""
+
+
+def texts(collection, table: str, view: str) -> Iterator[str]:
+    """The view of each row of `queries` or `corpus`, in the table's order, in bounded memory."""
+    require_view(view, table)
+    fields = list(VIEWS[view])
+    for batch in collection.batches(table, fields):
+        for row in zip(*(batch[name] for name in fields)):
+            yield view_of(row)
+
+
+def view_of(values) -> str:
+    """Cleaned fields joined by newlines; an empty field leaves no line."""
+    cleaned = (cleaning.clean(join_list(value)) for value in values)
+    return "\n".join(text for text in cleaned if text)
