@@ -2,10 +2,12 @@
 
 import logging
 import re
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+warnings.filterwarnings("ignore", message="IProgress not found")  # bars that are never shown
 import datasets
 import fsspec
 import pandas as pd

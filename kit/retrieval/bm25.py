@@ -53,8 +53,9 @@ class Bm25:
 
     def __init__(self, variant: str = "lucene", k1: float = 1.2, b: float = 0.75,
                  engine: str = "kit"):
-        self.settings = {"engine": engine, "variant": variant if engine == "kit" else "okapi",
-                         "k1": float(k1), "b": float(b), "tokenizer": TOKENIZER}
+        self.given = self.settings = {
+            "engine": engine, "variant": variant if engine == "kit" else "okapi", "k1": float(k1),
+            "b": float(b), "tokenizer": TOKENIZER}
 
     @classmethod
     def from_params(cls, params: Params) -> "Bm25":

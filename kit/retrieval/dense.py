@@ -9,6 +9,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -45,17 +46,25 @@ class Dense:
                  pooling: str | None = None, query_prompt: str = "", corpus_prompt: str = "",
                  max_tokens: int | None = None, device: str | None = None, batch_size: int = 32,
                  cache: Path | None = None):
-        source, identity = _locate(model, revision, pooling)
-        self._model = _load(source, revision, pooling, max_tokens, device)
-        self._batch_size, self._cache = batch_size, cache
+        self._source, identity = locate_model(model, revision, pooling)
         self.name = identity["model"].rstrip("/").split("/")[-1]
-        self.settings = {
-            **identity, "pooling": _pooling(self._model), "query_prompt": query_prompt,
-            "corpus_prompt": corpus_prompt, "max_tokens": self._model.max_seq_length,
-            "dimensions": self._model.get_embedding_dimension(), "normalized": True,
-            "device": self._model.device.type, "batch_size": batch_size, "decimals": DECIMALS,
-        }
-        self._seen = Counter()
+        self.given = {**identity, "pooling": pooling, "query_prompt": query_prompt,
+                      "corpus_prompt": corpus_prompt, "max_tokens": max_tokens, "device": device,
+                      "batch_size": batch_size, "normalized": True, "decimals": DECIMALS}
+        self._cache, self._seen = cache, Counter()
+
+    @cached_property
+    def _model(self):
+        given = self.given
+        return _load(self._source, given["revision"] if given["from"] == "hub" else None,
+                     given["pooling"], given["max_tokens"], given["device"])
+
+    @cached_property
+    def settings(self) -> dict:
+        """What was given, with everything that the model decides filled in; loads the model."""
+        model = self._model
+        return {**self.given, "pooling": _pooling(model), "max_tokens": model.max_seq_length,
+                "device": model.device.type, "dimensions": model.get_embedding_dimension()}
 
     @classmethod
     def from_params(cls, params: Params) -> "Dense":
@@ -124,7 +133,7 @@ class Dense:
         """Vectors, and the number of tokens that each text has before it is cut."""
         lengths = self._model.tokenizer(texts, truncation=False, verbose=False,
                                         return_attention_mask=False)["input_ids"]
-        vectors = self._model.encode(texts, batch_size=self._batch_size, show_progress_bar=False,
+        vectors = self._model.encode(texts, batch_size=self.given["batch_size"], show_progress_bar=False,
                                      normalize_embeddings=True, convert_to_numpy=True)
         return vectors.astype(np.float32), np.array([len(t) for t in lengths])
 
@@ -151,7 +160,7 @@ def _candidates(queries: np.ndarray, vectors: np.ndarray, k: int) -> list[np.nda
     return kept
 
 
-def _locate(model: str, revision: str | None, pooling: str | None) -> tuple[str, dict]:
+def locate_model(model: str, revision: str | None, pooling: str | None) -> tuple[str, dict]:
     """Where the model is loaded from, and what a scorecard says of it."""
     if model == PACKAGED:
         folder = packaged_folder()

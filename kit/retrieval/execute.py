@@ -14,12 +14,13 @@ import pyarrow.parquet as pq
 from kit import SUITE_VERSION
 from kit.collection.schema import require_sound
 from kit.errors import RunError, SearchError
-from kit.files import digest_of, digest_of_file, outputs_folder, write_json
+from kit.files import digest_of, digest_of_file, find_path, outputs_folder, write_json
 from kit.params import Params
 from kit.progress import steps
+from kit.retrieval.dense import locate_model
 from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, write_run
-from kit.retrieval.system import Answer, make_system
+from kit.retrieval.system import Answer, make_system, require_systems
 from kit.text.views import declaration, require_view, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
@@ -52,12 +53,22 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     require_view(params.corpus_view, "corpus")
     system = make_system(name, params)
     stated = _conditions(collection, params) | {
-        "system": {"name": system.name, "version": system.version, "settings": system.settings},
+        "system": {"name": system.name, "version": system.version, "given": system.given},
         "views": {"query": declaration(params.query_view), "corpus": declaration(params.corpus_view)}}
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():
         return reopen(folder)
     return _search(collection, system, params, stated, folder)
+
+
+def require_ready(collection, params: Params) -> None:
+    """Raises KitError for a system that is unknown, a model that is not there, or a run file that
+    can't be read as a run of this collection. Nothing is searched or written."""
+    for name in require_systems(params):
+        if name in params.run_files:
+            open_run(find_path(params.run_files[name]), collection)
+        elif name == "embedding":
+            locate_model(params.embedding_model, params.embedding_revision, params.embedding_pooling)
 
 
 def reopen(folder: Path) -> SavedRun:
@@ -103,7 +114,7 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     parts = [pq.read_table(f) for f in sorted((folder / "parts").glob("*.parquet"))]
     searched, notes = counts.pop("seconds"), counts.pop("notes")
     saved = _save(folder, _joined(parts), {
-        **stated, **counts, "notes": corpus_notes | notes,
+        **stated, **counts, "system": stated["system"] | {"settings": system.settings}, "notes": corpus_notes | notes,
         "cost": {"index_seconds": indexed, "search_seconds": searched,
                  "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}})
     shutil.rmtree(folder / "parts")
@@ -227,13 +238,13 @@ def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int,
 
 def _take_in(collection, name: str, params: Params) -> SavedRun:
     """A run file as a saved run: own entries out, cut to the depth."""
-    path = Path(params.run_files[name]).expanduser()
+    path = find_path(params.run_files[name])
     table, seen = open_run(path, collection)
     table, own = without_own_entries(table, collection)
     table, tied = _cut_runs(table, params.depth)
     stated = _conditions(collection, params) | {
         "system": {"name": name, "version": "run file",
-                   "settings": {"file": path.name, "sha256": digest_of_file(path)}},
+                   "given": {"file": path.name}, "settings": {"sha256": digest_of_file(path)}},
         "views": None}
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():

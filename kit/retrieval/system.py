@@ -3,7 +3,9 @@
 The systems that ship also answer a batch, with scores. What they all have in common:
 
 - `name`, `version`: what a scorecard calls it
-- `settings`: everything that its ranking depends on, as plain data
+- `given`: everything that its ranking depends on as it was asked for, as plain data; it names
+  the run's folder, so it is known before a model is loaded
+- `settings`: the same as resolved, with the defaults that the model decides
 - `prepare(ids, texts)`: takes in the corpus, once
 - `search(query_text, topk) -> list[str]`
 - `search_batch(query_texts, topk) -> list[Answer]`

@@ -1,10 +1,12 @@
 """The miniature's three tables: 600 documents, 120 queries, their citations and planted oddities.
 
-Of a mechanism's four fields one is `sparse`: it has a single document, so that its queries find
-their prior art in another section only (OUT). The others have eight documents each.
+Nine devices are rare: the corpus has no document on them, so that queries on them find their
+prior art in another section only (OUT). The other fields of a mechanism have many, several or a
+few documents.
 """
 
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import pyarrow as pa
 
@@ -12,7 +14,8 @@ from kit.collection.miniature.draw import draw, pick, some
 from kit.collection.miniature.telling import Cell, cells, tell
 from kit.collection.schema import FEATURES
 
-DOCS_A_FIELD, DOCS_A_SPARSE_FIELD = 8, 1
+RARE = frozenset(("A1", "A2", "C2", "C4", "D1", "D2", "D3", "F1", "G2"))
+DOCS_OF_A_MECHANISM = 25  # none for a rare field, then 13, 8 and what is left
 OWN_ENTRIES = 12           # queries that are candidates too; the first ten are five couples
 RECIPROCAL_COUPLES = 5
 _AUTHORITIES = ("EP", "US", "US", "WO", "JP", "CN", "DE", "FR", "KR", "GB")
@@ -56,25 +59,33 @@ def _table(name: str, rows: list[dict]) -> pa.Table:
 def _plan() -> tuple[list[Patent], list[Patent]]:
     """All documents and queries with their texts; ids run through both in a shuffled order."""
     docs, queries = [], []
-    for i, cell in enumerate(cells()):
-        sparse = _is_sparse(i)
-        docs += [(cell, v % 2, f"d{i}.{v}") for v in range(
-            DOCS_A_SPARSE_FIELD if sparse else DOCS_A_FIELD)]
-        queries += [(cell, v % 2, f"q{i}.{v}") for v in range(2 if sparse or i % 12 == 5 else 1)]
-    queries = queries[:120]
+    for fields in _mechanisms():
+        for place, (cell, n) in enumerate(fields):
+            docs += [(cell, v % 2, f"d {cell.key} {v}") for v in range(n)]
+            # the first field, a rare one, has a second query
+            queries += [(cell, v % 2, f"q {cell.key} {v}") for v in range(2 if place == 0 else 1)]
     order = sorted(docs + queries, key=lambda p: draw(1 << 60, "id", p[2]))
     names = {key: f"mini-{n:06d}" for n, (_, _, key) in enumerate(order, 1)}
     made = {key: _patent(cell, variant, key, names[key]) for cell, variant, key in docs + queries}
     return [made[k] for _, _, k in docs], [made[k] for _, _, k in queries]
 
 
-def _is_sparse(i: int) -> bool:
-    """One field of the four of each mechanism, another one from mechanism to mechanism."""
-    return i % 4 == (i // 4) % 4
+def _mechanisms() -> list[list[tuple[Cell, int]]]:
+    """Each mechanism's fields with their number of documents, the rare ones first."""
+    found = []
+    for turn, (_, group) in enumerate(groupby(cells(), key=lambda c: c.mechanism)):
+        fields = list(group)
+        rare = [c for c in fields if c.words["device"] in RARE]
+        rich = [c for c in fields if c not in rare]
+        rich = rich[turn % len(rich):] + rich[:turn % len(rich)]
+        counts = [0] * len(rare) + [13, 8][:len(rich) - 1]
+        counts.append(DOCS_OF_A_MECHANISM - sum(counts))
+        found.append(list(zip(rare + rich, counts)))
+    return found
 
 
 def _patent(cell: Cell, variant: int, key: str, name: str) -> Patent:
-    is_query = key.startswith("q")
+    is_query = key.startswith("q ")
     authority = pick(_AUTHORITIES, key, "authority")
     year = 2005 + draw(16, key, "year") if is_query else 1988 + draw(32, key, "year")
     # numbers that no office has given out
@@ -99,10 +110,8 @@ def _cite(docs: list[Patent], queries: list[Patent]) -> dict[tuple[str, str], di
         same = [d for d in docs if d.cell.mechanism == query.cell.mechanism]
         near = [d for d in same if d.cell is query.cell]
         far = [d for d in same if d.cell is not query.cell]
-        field_ = pick(sorted({d.cell.key for d in far}), query.name, "far field")
-        far = [d for d in far if d.cell.key == field_]
-        if len(near) == DOCS_A_SPARSE_FIELD:
-            chosen = some(far, 4 + draw(3, query.name, "n"), query.name, "far")
+        if not near:
+            chosen = some(far, 5 + draw(4, query.name, "n"), query.name, "far")
         else:
             chosen = _mostly_alike(near, query, 3 + draw(3, query.name, "n"))
             if n % 4 == 0:
@@ -140,7 +149,7 @@ def _plant_own_entries(docs: list[Patent], queries: list[Patent], pairs: dict) -
     five couples of them cite each other, one couple under two categories."""
     cited = {d for _, d in pairs}
     free = [d for d in docs if d.name not in cited
-            and sum(o.cell is d.cell for o in docs) > DOCS_A_SPARSE_FIELD]
+            and sum(o.cell is d.cell for o in docs) > 1]
     couples = [(a, b) for a in queries for b in queries
                if a.name < b.name and a.cell.mechanism == b.cell.mechanism]
     chosen, used = [], set()
@@ -153,10 +162,12 @@ def _plant_own_entries(docs: list[Patent], queries: list[Patent], pairs: dict) -
             away = next(d for d in free if d.cell.mechanism not in used)
             free.remove(away)
             docs[docs.index(away)] = replace(own, own_entry=True)
-    for n, (a, b) in enumerate(chosen[:RECIPROCAL_COUPLES]):
+    weak = True  # for the first couple that can have another category the other way
+    for a, b in chosen[:RECIPROCAL_COUPLES]:
         labels = _labels(a, b)
         pairs[a.name, b.name] = labels
-        pairs[b.name, a.name] = _turned(labels, weak=n == 0 and labels["category"] != "A")
+        pairs[b.name, a.name] = _turned(labels, weak and labels["category"] != "A")
+        weak = weak and labels["category"] == "A"
 
 
 def _turned(labels: dict, weak: bool) -> dict:
@@ -179,7 +190,7 @@ def _plant_text(docs: list[Patent]) -> None:
 
     for doc in next_docs(8):
         doc.row["abstract"] = f"<p>{doc.row['abstract']}</p><br/>"
-        doc.row["description"] = doc.row["description"].replace(" per cent", "&#37;").replace(
+        doc.row["description"] = doc.row["description"].replace(". ", ".&#160;", 1).replace(
             "\n", "</p>\n<p>")
     for doc in next_docs(6):
         doc.row["abstract"] += " The medium may hold H<sub>2</sub>O &amp; CO.sub.2 at 10<sup>-3</sup> bar."

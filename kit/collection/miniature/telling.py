@@ -1,10 +1,11 @@
 """An invention told as a patent: title, abstract, claims, description and the views made of them.
 
-The words come from `devices.yaml` (what such a device is) and `inventions/*.yaml` (one mechanism
-a file, told in four fields). A telling picks sentences and wordings by its key; tellings of one
+The words come from `devices.yaml` (what such a device is), `inventions/*.yaml` (one mechanism a
+file, told in four fields) and `gists.yaml` (each mechanism's idea in plain words). A telling picks sentences and wordings by its key; tellings of one
 variant share more wordings than those of two.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ import yaml
 from kit.collection.miniature.draw import draw, expand, pick, some
 
 HERE = Path(__file__).parent
+# an article before an alternation fits only one of its wordings
+_A, _AN = re.compile(r"\ba (?=[aeio])(?!one|eu)"), re.compile(r"\ban (?=[b-df-gj-np-tv-z])")
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,11 @@ class Cell:
 @cache
 def cells() -> list[Cell]:
     """All cells, by mechanism, then by device."""
-    devices = _read(HERE / "devices.yaml")
+    devices, gists = _read(HERE / "devices.yaml"), _read(HERE / "gists.yaml")
     found = []
     for file in sorted((HERE / "inventions").glob("*.yaml")):
         for words in sorted(_read(file)["cells"], key=lambda c: c["device"]):
+            words["gist"] = gists[file.stem][words["device"]]
             found.append(Cell(file.stem, devices[words["device"]], words))
     return found
 
@@ -60,7 +64,8 @@ class Teller:
     def say(self, text: str) -> str:
         """One wording; three in five follow the variant, the others this patent alone."""
         own = draw(5, self.name, text) >= 3
-        return expand(text, self.cell.key, self.name if own else self.variant, text)
+        worded = expand(text, self.cell.key, self.name if own else self.variant, text)
+        return _AN.sub("a ", _A.sub("an ", worded))
 
     def said(self, part: str, k: int) -> list[str]:
         """k of a part's sentences, worded."""
@@ -78,11 +83,11 @@ def tell(cell: Cell, variant: int, name: str) -> dict:
     teller = Teller(cell, variant, name, draw(3, name, "length"))
     title, parts = teller.said("titles", 1)[0], [_part(p, teller) for p in _parts(teller)]
     aim, effects, steps = teller.said("aim", 2), teller.said("effects", 2), teller.said("steps", 3)
-    options = teller.said("options", 6 + teller.length)
+    options, gist = teller.said("options", 6 + teller.length), teller.said("gist", 4)
     claims = _claims(teller, parts, options)
     return {
         "title": title,
-        "abstract": " ".join([aim[0], *steps, effects[0]]),
+        "abstract": " ".join([gist[0], aim[0], *gist[1:], effects[0]]),
         "claims": "\n".join(claims),
         "description": "\n".join(_description(teller, title, parts, options)),
         "adb": effects, "iclm": [claims[0], claims[-1]], "obj": aim,
@@ -105,7 +110,13 @@ def _part(text: str, teller: Teller) -> tuple[str, str]:
 
 
 def _a(noun: str) -> str:
+    if _is_plural(noun):
+        return noun
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def _is_plural(noun: str) -> bool:
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as"))
 
 
 def _claims(teller: Teller, parts: list, options: list[str]) -> list[str]:
@@ -126,9 +137,9 @@ def _claims(teller: Teller, parts: list, options: list[str]) -> list[str]:
 def _description(teller: Teller, title: str, parts: list, options: list[str]) -> list[str]:
     more = teller.length
     number = 10 + 2 * draw(5, teller.name, "first numeral")
-    named = [f"{pick(('The', 'A'), teller.name, n)} {n} {number + 2 * i} {does}."
-             for i, (n, does) in enumerate(parts)]
-    embodiments = [f"{pick(_EMBODIMENT, teller.name, o)} {o}." for o in options]
+    named = [f"{'The' if _is_plural(n) else pick(('The', 'A'), teller.name, n)} {n} "
+             f"{number + 2 * i} {does}." for i, (n, does) in enumerate(parts)]
+    embodiments = [f"{pick(_EMBODIMENT, teller.name, o)}, {o}." for o in options]
     paragraphs = [
         teller.said("field", 1),
         teller.said("general", 2 + 3 * more),
@@ -147,4 +158,4 @@ def _description(teller: Teller, title: str, parts: list, options: list[str]) ->
 
 
 _EMBODIMENT = ("In one embodiment", "Preferably", "In a further development", "Suitably",
-               "In another arrangement", "It is of advantage that")
+               "In another arrangement", "Advantageously")

@@ -1,0 +1,111 @@
+"""`python -m kit`: run, score, audit. An error is one line on stderr and the exit status 1."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from kit.errors import KitError, MeasureError
+from kit.params import load_params
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command and returns its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+        return 0
+    except KitError as error:
+        print(f"kit: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        print("kit: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m kit", description=(
+        "Measures how well a search system finds the prior art of a patent."))
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="parameters through every notebook, to a site")
+    run.add_argument("params", nargs="?", type=Path, help="a YAML file, such as params/mini.yaml")
+    run.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+                     help="one parameter, which has the last word over the file")
+    run.set_defaults(command=_run)
+
+    score = commands.add_parser("score", help="the figures of one run file")
+    score.add_argument("--collection", required=True, help="a name, a hub id or a folder")
+    score.add_argument("--run", required=True, type=Path, help="a TREC or Parquet run")
+    score.add_argument("--protocol", default="all", help="all, xy or a (default: all)")
+    score.add_argument("--measures", default="nDCG@10,R@100", help="names, with commas between")
+    score.add_argument("--json", action="store_true", help="everything, a value a query included")
+    score.set_defaults(command=_score)
+
+    audit = commands.add_parser("audit", help="what is odd about a collection")
+    audit.add_argument("collection", help="a name, a hub id or a folder")
+    audit.add_argument("--json", action="store_true", help="as JSON")
+    audit.set_defaults(command=_audit)
+    return parser
+
+
+def _run(options) -> None:
+    from kit.pipeline import run
+    from kit.reporting.score import cards_of, main_table
+    from kit.reporting.site import HEADLINES
+
+    params = load_params(options.params, options.p)
+    page = run(params)
+    cards = cards_of(params)
+    headlines = [m for m in HEADLINES if m in params.measures] or params.measures[:4]
+    table = main_table(cards, headlines)
+    print(f"\n{table.to_string(float_format='{:.3f}'.format, na_rep='—')}\n")
+    if cards[0].note:
+        print(cards[0].note)
+    print(f"Report: {page}")
+
+
+def _score(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.evaluation.evaluate import evaluate
+    from kit.retrieval.execute import without_own_entries
+    from kit.retrieval.external import open_run
+
+    names = [name.strip() for name in options.measures.split(",") if name.strip()]
+    if not names:
+        raise MeasureError("no measure is named", "--measures", "Give one, such as nDCG@10")
+    collection = open_collection(options.collection)
+    run, seen = open_run(options.run, collection)
+    run, own = without_own_entries(run, collection)
+    evaluation = evaluate(run, collection, options.protocol, names)
+    figures = {}
+    for name in names:
+        values = evaluation.values[name]
+        figures[name] = {"mean": evaluation.mean(name),
+                         "per_query": None if values.isna().all() else values.to_dict()}
+    result = {"queries": len(evaluation.values), "missing": evaluation.hits.missing,
+              "without_positives": evaluation.without_positives, "own_entries": own,
+              **seen, "protocol": options.protocol, "measures": figures}
+    if options.json:
+        print(json.dumps(result, ensure_ascii=False, allow_nan=False))
+        return
+    for key, value in result.items():
+        if key != "measures":
+            print(f"{key:20} {value}")
+    for name, figure in figures.items():
+        print(f"{name:20} {figure['mean']:.4f}")
+
+
+def _audit(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.relevance.audit import as_frame, audit
+
+    checks = as_frame(audit(open_collection(options.collection)))
+    if options.json:
+        print(checks.to_json(orient="records", force_ascii=False, indent=2))
+        return
+    shown = checks.drop(columns="what it says").astype(object).where(checks.notna(), "—")
+    print(shown.to_string(index=False))

@@ -1,0 +1,42 @@
+"""Intervals for a mean, and a test for a difference of means. Queries are what is resampled."""
+
+import numpy as np
+
+RESAMPLES = 2_000
+CHUNK = 200  # resamples held at once
+
+
+def intervals(numerators: np.ndarray, denominators: np.ndarray, seed: int,
+              level: float = 0.95) -> np.ndarray:
+    """Percentile bootstrap intervals (Efron 1979) of m ratios of sums over the same n queries.
+
+    numerators, denominators: n × m; ones below make the ratio a mean. The m columns share their
+    resamples. Returns m × 2, low and high; NaN for fewer than two queries.
+    """
+    n, m = numerators.shape
+    if n < 2:
+        return np.full((m, 2), np.nan)
+    rng = np.random.default_rng(seed)
+    ratios = []
+    for _ in range(RESAMPLES // CHUNK):
+        drawn = rng.integers(0, n, size=(CHUNK, n))
+        counts = np.stack([np.bincount(row, minlength=n) for row in drawn]).astype(float)
+        ratios.append((counts @ numerators) / (counts @ denominators))
+    tail = (1 - level) / 2
+    return np.quantile(np.concatenate(ratios), [tail, 1 - tail], axis=0).T
+
+
+def paired_test(a: np.ndarray, b: np.ndarray, seed: int, flips: int = 10_000) -> float:
+    """The two-sided p of a paired randomization test (Fisher; Smucker et al., CIKM 2007).
+
+    a, b: one value a query, in the same order. p = (1 + flips as extreme) / (1 + flips).
+    """
+    difference = np.asarray(a, float) - np.asarray(b, float)
+    observed = abs(difference.sum())
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for _ in range(flips // CHUNK):
+        signs = rng.integers(0, 2, size=(CHUNK, len(difference))) * 2 - 1
+        # a rounding error must not turn an equal sum into a smaller one
+        extreme += int((np.abs(signs @ difference) >= observed - 1e-12 * len(difference)).sum())
+    return (1 + extreme) / (1 + flips)

@@ -1,0 +1,148 @@
+"""One parameters file through every notebook, headless, then the site."""
+
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from traitlets.config import Config
+
+from kit import errors
+from kit.collection.schema import require_sound
+from kit.collection.sources import Collection, open_collection
+from kit.errors import KitError, NotebookError
+from kit.files import ROOT, outputs_folder
+from kit.params import Params
+from kit.progress import VARIABLE
+from kit.relevance.protocols import positives
+from kit.reporting import site
+from kit.reporting.score import require_measures
+from kit.retrieval.execute import require_ready
+from kit.text.views import require_view
+
+NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
+KERNEL = "python3"
+
+
+def run(params: Params) -> Path:
+    """Runs every notebook and builds the site; returns its index.
+
+    Everything that can be known to be wrong is found before the first notebook starts. Raises
+    KitError; an executed notebook is moved to its place only when it ended well.
+    """
+    notebooks = [ROOT / "notebooks" / f"{name}.ipynb" for name in NOTEBOOKS]
+    for notebook in notebooks:
+        require_runnable(notebook)
+    check_experiment(params)
+    home = outputs_folder(params.outputs) / "notebooks" / params.experiment
+    for number, notebook in enumerate(notebooks, 1):
+        with _told(f"[{number}/{len(notebooks)}] {notebook.stem}") as progress:
+            _execute(notebook, home / notebook.name, params, progress)
+    return site.build(params.outputs)
+
+
+def check_experiment(params: Params) -> Collection:
+    """The experiment's collection, once everything that the parameters name is there and sound."""
+    require_measures(params)
+    require_view(params.query_view, "queries")
+    require_view(params.corpus_view, "corpus")
+    collection = open_collection(params.collection, revision=params.revision,
+                                 streaming=params.streaming)
+    require_sound(collection)
+    positives(collection, params.protocol)
+    require_ready(collection, params)
+    return collection
+
+
+def require_runnable(path: Path) -> None:
+    """Raises NotebookError unless the notebook has a parameters cell and the kernel python3."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+        raise NotebookError(f"the notebook can't be read: {type(error).__name__}", path,
+                            "Restore it from the repository") from error
+    tagged = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])
+              and c.cell_type == "code"]
+    if len(tagged) != 1:
+        raise NotebookError(f"{len(tagged) or 'no'} cell carries the tag 'parameters', where one must",
+                            path, "Tag the cell with the defaults, and no other")
+    kernel = notebook.metadata.get("kernelspec", {}).get("name")
+    if kernel != KERNEL:
+        raise NotebookError(f"the notebook asks for the kernel {kernel!r}", path, f"Set it to {KERNEL}")
+
+
+def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> None:
+    import papermill  # a second to import, and only needed here
+
+    logging.getLogger("papermill").setLevel(logging.ERROR)  # the schema has checked every name
+    work = Path(tempfile.mkdtemp(prefix="kit-"))
+    part = work / notebook.name
+    # sockets in a folder of our own: no race for ports, and none that others can reach
+    ipc = Config({"KernelManager": {"transport": "ipc"}}) if os.name == "posix" else Config()
+    try:
+        with _environment({VARIABLE: str(progress), "JUPYTER_RUNTIME_DIR": str(work),
+                           "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
+            papermill.execute_notebook(
+                str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
+                progress_bar=False, log_output=False, config=ipc)
+    except papermill.PapermillExecutionError as error:
+        raise _explained(notebook, part, error) from error
+    target.parent.mkdir(parents=True, exist_ok=True)
+    moved = target.with_name(f".{target.name}.part")
+    shutil.move(part, moved)
+    os.replace(moved, target)
+    shutil.rmtree(work)
+
+
+def _explained(notebook: Path, part: Path, error) -> NotebookError:
+    """A cell's error as one line; the kit's own is passed on as it stands."""
+    kind = getattr(errors, error.ename, None)
+    if isinstance(kind, type) and issubclass(kind, KitError):
+        return NotebookError(f"{notebook.stem}: {error.evalue}")
+    said = error.evalue.splitlines()[0] if error.evalue else ""
+    return NotebookError(f"cell {error.exec_count} of {notebook.stem} failed: {error.ename}: {said}",
+                         part, "Open the notebook at that place to see the whole error")
+
+
+@contextmanager
+def _environment(values: dict[str, str]):
+    """Variables that the kernel inherits."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@contextmanager
+def _told(name: str):
+    """Prints a line that says what is running and how far it is; yields the file it reads that
+    from. On a terminal the line is rewritten, elsewhere a line stands for the start and the end."""
+    start, done = time.monotonic(), threading.Event()
+    live = sys.stdout.isatty()
+    with tempfile.TemporaryDirectory(prefix="kit-") as folder:
+        progress = Path(folder) / "progress"
+
+        def tell():
+            while not done.wait(1):
+                said = progress.read_text() if progress.exists() else ""
+                print(f"\r\033[K{name}  {time.monotonic() - start:.0f} s  {said}", end="", flush=True)
+
+        thread = threading.Thread(target=tell, daemon=True)
+        thread.start() if live else print(f"{name} …", flush=True)
+        try:
+            yield progress
+        finally:
+            done.set()
+            if live:
+                thread.join()
+        clear = "\r\033[K" if live else ""
+        print(f"{clear}{name}  done in {time.monotonic() - start:.0f} s", flush=True)

@@ -1,0 +1,141 @@
+"""The pictures, in one style. Each takes data and a title that says what it shows."""
+
+from textwrap import fill
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from cycler import cycler
+from matplotlib.figure import Figure
+
+COLOURS = ["#1f5a96", "#d9822b", "#3c8d5a", "#8a4f9e", "#b0413e", "#5b6770"]
+GREY = "#8a949e"
+matplotlib.rcParams.update({
+    "figure.dpi": 110, "savefig.dpi": 150, "font.family": "DejaVu Sans", "font.size": 10,
+    "axes.titlesize": 11.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY,
+    "axes.labelcolor": "#333b43", "axes.grid": True, "grid.color": "#e4e8ec", "axes.axisbelow": True,
+    "xtick.color": "#333b43", "ytick.color": "#333b43", "legend.frameon": False,
+    "axes.prop_cycle": cycler(color=COLOURS),
+})
+
+
+def _new(title: str, width: float = 8, height: float = 3.4):
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(fill(title, int(width * 10.5)), pad=12)
+    return figure, axes
+
+
+def grouped_bars(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str = "share") -> Figure:
+    """A bar a row and column, as shares of the column, so that tables of two sizes compare."""
+    figure, axes = _new(title)
+    shares = frame / frame.sum()
+    width = 0.8 / len(frame.columns)
+    for i, name in enumerate(frame.columns):
+        axes.bar(np.arange(len(frame)) + (i - (len(frame.columns) - 1) / 2) * width, shares[name],
+                 width, label=name, color=COLOURS[i])
+    axes.set_xticks(range(len(frame)), frame.index.astype(str))
+    axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+    axes.grid(axis="x", visible=False)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.legend()
+    return figure
+
+
+def columns(values: pd.Series, title: str, xlabel: str, ylabel: str) -> Figure:
+    """A plain column a value, with its number on top where there is room."""
+    figure, axes = _new(title)
+    bars = axes.bar(values.index.astype(str), values, color=COLOURS[0])
+    if len(values) <= 25:
+        axes.bar_label(bars, padding=2, fontsize=8.5)
+    axes.grid(axis="x", visible=False)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    return figure
+
+
+def stepped_years(frame: pd.DataFrame, title: str) -> Figure:
+    """Shares of each table by year."""
+    figure, axes = _new(title)
+    shares = frame / frame.sum()
+    for i, name in enumerate(frame.columns):
+        axes.step(frame.index, shares[name], where="mid", label=name, color=COLOURS[i], lw=1.8)
+    axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+    axes.set(xlabel="publication year", ylabel="share of the table")
+    axes.legend()
+    return figure
+
+
+def ranges(frame: pd.DataFrame, title: str, xlabel: str) -> Figure:
+    """Quartiles as a bar with the median marked, a row each, on a log axis.
+
+    frame: columns table, field, low, median, high, longest; rows with nothing filled left out.
+    """
+    filled = frame[frame["median"] > 0]
+    figure, axes = _new(title, height=0.34 * max(len(filled), 4) + 1.1)
+    tables = list(dict.fromkeys(filled["table"]))
+    for place, row in enumerate(filled.iloc[::-1].to_dict("records")):
+        colour = COLOURS[tables.index(row["table"])]
+        axes.plot([row["low"], row["high"]], [place, place], color=colour, lw=7, alpha=0.45,
+                  solid_capstyle="butt")
+        axes.plot(row["median"], place, "o", color=colour)
+        axes.plot(row["longest"], place, "|", color=colour, ms=9)
+    axes.set_yticks(range(len(filled)), [f"{r['table']}  {r['field']}"
+                                         for r in filled.iloc[::-1].to_dict("records")])
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda v, _: f"{v:,.0f}")
+    axes.set(xlabel=xlabel)
+    return figure
+
+
+def share_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
+    """A horizontal bar a name, as a share from 0 to 1."""
+    figure, axes = _new(title, height=0.32 * max(len(values), 4) + 1.1)
+    bars = axes.barh(values.index[::-1], values[::-1], color=COLOURS[0], height=0.65)
+    axes.bar_label(bars, labels=[f"{v:.1%}" for v in values[::-1]], padding=3, fontsize=8.5)
+    axes.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.12)
+    axes.set(xlabel=xlabel)
+    return figure
+
+
+def by_slice(figures: dict[str, pd.DataFrame], measure: str, protocol: str, title: str) -> Figure:
+    """A measure in each slice with its 95 % interval, a colour a system.
+
+    figures: {system: frame as evaluate.figures gives it}.
+    """
+    figure, axes = _new(title, height=3.6)
+    for i, (system, frame) in enumerate(figures.items()):
+        rows = frame[(frame["measure"] == measure) & (frame["protocol"] == protocol)]
+        places = np.arange(len(rows)) + (i - (len(figures) - 1) / 2) * 0.16
+        spread = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
+        axes.errorbar(places, rows["mean"], yerr=np.maximum(spread, 0), fmt="o", ms=7, capsize=4,
+                      label=system, color=COLOURS[i])
+        axes.set_xticks(np.arange(len(rows)), [f"{s}\nn={n}" for s, n in zip(rows["slice"], rows["n"])])
+    axes.set(ylabel=measure, ylim=(0, 1.02))
+    axes.grid(axis="x", visible=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def curves(series: dict[str, pd.Series], title: str, xlabel: str, ylabel: str) -> Figure:
+    """A line a system over a depth."""
+    figure, axes = _new(title)
+    for i, (name, values) in enumerate(series.items()):
+        axes.plot(values.index, values, label=name, color=COLOURS[i], lw=2)
+    axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 1.02))
+    axes.legend(loc="lower right")
+    return figure
+
+
+def differences(values: pd.Series, a: str, b: str, measure: str, title: str) -> Figure:
+    """Each query's difference, sorted: above the line the first system is better."""
+    figure, axes = _new(title)
+    ordered = values.sort_values(ascending=False).to_numpy()
+    colours = np.where(ordered > 0, COLOURS[0], np.where(ordered < 0, COLOURS[1], GREY))
+    axes.bar(np.arange(len(ordered)), ordered, color=colours, width=1)
+    axes.axhline(0, color=GREY, lw=0.8)
+    axes.grid(axis="x", visible=False)
+    axes.set(xlabel="queries, by difference", ylabel=f"{measure}: {a} − {b}", ylim=(-1.02, 1.02))
+    return figure

@@ -1,0 +1,146 @@
+"""From saved runs to figures and scorecards: what `40_score` shows and the pipeline prints."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from IPython.display import display
+
+from kit.errors import ParamsError
+from kit.evaluation.evaluate import Evaluation, all_figures, evaluate, recall_by_depth
+from kit.evaluation.measures import parse_measure, sentence
+from kit.files import outputs_folder, write_json
+from kit.params import Params
+from kit.reporting import show
+from kit.reporting.scorecard import (
+    Scorecard,
+    figure_table,
+    folder,
+    make_scorecard,
+    read_scorecard,
+    write_scorecard,
+)
+from kit.retrieval.execute import SavedRun, query_positions
+
+
+def require_measures(params: Params) -> None:
+    """Raises MeasureError for an unknown measure, ParamsError for a cutoff below the run's end."""
+    for name in params.measures:
+        k = parse_measure(name)[1]
+        if k is not None and k > params.depth:
+            raise ParamsError(f"{name} needs more documents than a run of depth {params.depth} has",
+                              "measures, depth", f"Set depth to {k} or leave the measure out")
+
+
+def searched_queries(collection, params: Params) -> list[str] | None:
+    """The query ids of a sample; None when all are searched."""
+    if params.sample is None:
+        return None
+    ids = np.array(collection.ids("queries"), object)
+    return ids[query_positions(collection, params)].tolist()
+
+
+def evaluate_runs(collection, runs: list[SavedRun], params: Params) -> dict[str, Evaluation]:
+    """{system: its run under the parameters' protocol and measures}."""
+    require_measures(params)
+    among = searched_queries(collection, params)
+    return {run.system: evaluate(run.table, collection, params.protocol, params.measures, among)
+            for run in runs}
+
+
+def figures_of_runs(collection, runs: list[SavedRun], params: Params) -> dict[str, pd.DataFrame]:
+    """{system: its figures under every protocol offered, by slice}."""
+    require_measures(params)
+    among = searched_queries(collection, params)
+    return {run.system: all_figures(run.table, collection, params.measures, params.seed, among)
+            for run in runs}
+
+
+def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.DataFrame],
+                     params: Params) -> list[Path]:
+    """A scorecard a run, and the list of them under the experiment's name; the cards' paths."""
+    paths = [write_scorecard(make_scorecard(collection, run, figures[run.system], params.protocol),
+                             params.outputs) for run in runs]
+    write_json(experiment_file(params), {
+        "experiment": params.experiment, "collection": collection.source,
+        "environment": collection.environment, "note": collection.note,
+        "scorecards": [path.name for path in paths]})
+    return paths
+
+
+def experiment_file(params: Params) -> Path:
+    """Where an experiment's list of scorecards lies."""
+    return outputs_folder(params.outputs) / "reports" / "experiments" / f"{params.experiment}.json"
+
+
+def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:
+    """The figures over all queries: a row a card, a column a measure."""
+    rows = {}
+    for card in cards:
+        mine = {f.measure: f.mean for f in card.figures
+                if f.protocol == card.protocol and f.slice == "all"}
+        rows[card.system["name"]] = {m: mine.get(m) for m in measures}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=measures)
+
+
+def cards_of(params: Params) -> list[Scorecard]:
+    """The scorecards that the experiment's last run left."""
+    stated = json.loads(experiment_file(params).read_text(encoding="utf-8"))
+    return [read_scorecard(folder(params.outputs) / name) for name in stated["scorecards"]]
+
+
+def card_table(params: Params) -> pd.DataFrame:
+    """The experiment's scorecards: a row a card with its file and whether it may be quoted."""
+    stated = json.loads(experiment_file(params).read_text(encoding="utf-8"))
+    return pd.DataFrame([{
+        "system": card.system["name"], "may be quoted": "yes" if card.quotable else "no",
+        "labels": ", ".join(card.labels), "scorecard": name}
+        for name, card in zip(stated["scorecards"], cards_of(params))])
+
+
+def show_figures(figures: dict[str, pd.DataFrame], protocol: str) -> None:
+    """A table a system: measures by slice under one protocol, with n and interval."""
+    for system, frame in figures.items():
+        show.say(system)
+        display(show.table(figure_table(frame, protocol)))
+
+
+def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Measures over all queries: a row a measure, a column a system and protocol."""
+    columns = {}
+    for system, frame in figures.items():
+        for protocol in frame["protocol"].unique():
+            table = figure_table(frame, protocol)
+            columns[f"{system}, {protocol} {table.columns[0].removeprefix('all ')}"] = table.iloc[:, 0]
+    return pd.DataFrame(columns)
+
+
+def sentences(names: list[str]) -> pd.DataFrame:
+    """Each measure and what it says."""
+    return pd.DataFrame({"measure": names, "what it says": [sentence(n) for n in names]})
+
+
+def recall_curves(evaluations: dict[str, Evaluation]) -> dict[str, pd.Series]:
+    """Mean recall by depth, by system."""
+    return {system: recall_by_depth(e) for system, e in evaluations.items()}
+
+
+def finding_slices(figures: dict[str, pd.DataFrame], params: Params) -> str:
+    """The title of the picture of slices: what each system has on IN and OUT."""
+    measure, parts = params.measures[0], []
+    for system, frame in figures.items():
+        mine = frame[(frame["measure"] == measure) & (frame["protocol"] == params.protocol)]
+        mean = mine.set_index("slice")["mean"]
+        parts.append(f"{system} {_number(mean['IN'])} IN, {_number(mean['OUT'])} OUT")
+    return f"{measure} falls across sections: " + "; ".join(parts)
+
+
+def finding_recall(curves: dict[str, pd.Series]) -> str:
+    """The title of the picture of recall by depth."""
+    return "; ".join(f"{system} finds {values.iloc[-1]:.0%} within {values.index[-1]}"
+                     for system, values in curves.items() if len(values))
+
+
+def _number(value: float) -> str:
+    return "—" if pd.isna(value) else f"{value:.2f}"

@@ -1,0 +1,201 @@
+"""What a notebook shows: tables, facts and patents as HTML, with every text escaped."""
+
+import io
+import re
+from html import escape
+
+import pandas as pd
+import pyarrow.compute as pc
+from IPython.display import HTML, display
+
+from kit.text.views import view_of
+
+CARD = ("border:1px solid #ccd3da;border-radius:6px;padding:.6em .9em;margin:.4em 0;"
+        "max-width:46em;line-height:1.4")
+SMALL = "color:#5b6770;font-size:.9em"
+
+
+def picture(figure, alt: str) -> None:
+    """Shows a figure as PNG; `alt` says in words what it shows."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png")
+    display({"image/png": image.getvalue(), "text/plain": alt}, raw=True,
+            metadata={"image/png": {"alt": alt}})
+
+
+def table(frame: pd.DataFrame, formats: dict | None = None, caption: str = "") -> HTML:
+    """A frame as an HTML table. formats: {column: format string}, such as "{:.1%}"."""
+    text = frame.copy().astype(object)
+    for name, form in (formats or {}).items():
+        text[name] = [_formatted(form, v) for v in frame[name]]
+    text = text.map(_plain)
+    named = frame.index.name is not None or not isinstance(frame.index, pd.RangeIndex)
+    text = text.rename_axis(index=None, columns=frame.index.name)  # one header row, not two
+    html = text.to_html(index=named, border=0, classes="kit-table", justify="left")
+    if caption:
+        html = html.replace("<thead>", f"<caption>{escape(caption)}</caption><thead>", 1)
+    return HTML(html)
+
+
+def _formatted(form: str, value) -> str:
+    text = "—" if pd.isna(value) else form.format(value)
+    return text.replace("-", "").replace("+", "") if _ZERO.fullmatch(text) else text
+
+
+_ZERO = re.compile(r"[+-]0\.?0*")
+
+
+def _plain(value) -> str:
+    if isinstance(value, float):
+        return "—" if pd.isna(value) else f"{value:.3f}".rstrip("0").rstrip(".")
+    return "—" if value is None or value is pd.NA else str(value)
+
+
+def facts(values: dict, note: str = "") -> HTML:
+    """Names and values as a two-column table, with a note on top."""
+    rows = "".join(f'<tr><th scope="row" style="text-align:left">{escape(str(k))}</th>'
+                   f'<td style="text-align:left">{escape(str(v))}</td></tr>' for k, v in values.items())
+    return HTML((note_box(note) if note else "") + f'<table class="kit-table">{rows}</table>')
+
+
+def say(text: str) -> None:
+    """Shows one sentence."""
+    display(HTML(f"<p>{escape(text)}</p>"))
+
+
+def note_box(text: str) -> str:
+    """A sentence that must not be overlooked."""
+    return (f'<p class="kit-note" style="border-left:4px solid #d9822b;padding:.4em .8em;'
+            f'background:#fff6ea;color:#333b43;max-width:46em">{escape(text)}</p>')
+
+
+def collection_facts(collection) -> HTML:
+    """Where a collection is from, under which licence, and whether its data is pinned."""
+    entry = collection.entry
+    return facts({
+        "collection": collection.source, "environment": collection.environment,
+        "licence": entry.licence if entry else "not stated: look at the source",
+        "attribution": entry.attribution if entry else "not stated",
+        "generation": collection.generation or "not pinned: figures on it can't be quoted",
+        "fingerprint": collection.fingerprints["together"],
+    }, collection.note)
+
+
+def patent(row: dict, heading: str, words: int = 70) -> str:
+    """One patent as a card: what it is, its title, and the opening of its abstract and claims."""
+    identifier = row.get("query_id") or row.get("doc_id")
+    facts_ = [identifier, row["source_xpn"], row["publication_date"], ", ".join(row["ipc"] or [])]
+    body = "".join(f"<p><b>{name.capitalize()}.</b> {escape(_opening(row[name], words))}</p>"
+                   for name in ("abstract", "claims") if row[name])
+    return (f'<div style="{CARD}"><div style="{SMALL}">{escape(heading)} · '
+            f'{escape(" · ".join(str(f) for f in facts_ if f))}</div>'
+            f"<h4 style='margin:.3em 0'>{escape(view_of([row['title']])) or '(no title)'}</h4>{body}</div>")
+
+
+def _opening(text: str, words: int) -> str:
+    parts = view_of([text]).split()
+    return " ".join(parts[:words]) + (" …" if len(parts) > words else "")
+
+
+def query_with_relevants(collection, query_id: str, most: int = 4) -> HTML:
+    """A query's card and, below, those of its relevant documents with category and direction."""
+    pairs = collection.pairs[collection.pairs["query_id"] == query_id]
+    cards = [patent(collection.row("queries", query_id), "Query")]
+    for row in pairs.head(most).to_dict("records"):
+        directions = " and ".join(sorted({r["direction"] for r in row["source_relations"] or []}))
+        cards.append(patent(collection.row("corpus", row["doc_id"]),
+                            f"Relevant · {row['category'] or 'no category'} · {directions}", 45))
+    left = len(pairs) - most
+    more = f"<p>and {left} more relevant documents</p>" if left > 0 else ""
+    grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(20em,1fr));gap:.6em"
+    return HTML(f"{cards[0]}<div style='{grid}'>{''.join(cards[1:])}</div>{more}")
+
+
+def ranking(collection, run: pd.DataFrame, relevant: set[str], most: int = 8) -> HTML:
+    """The top of one query's ranking with titles; hits are marked in words and weight."""
+    rows = []
+    for row in run.head(most).to_dict("records"):
+        title = view_of([collection.row("corpus", row["doc_id"])["title"]])
+        rows.append({"rank": row["rank"], "score": f"{row['score']:.3f}", "document": row["doc_id"],
+                     "relevant": "yes" if row["doc_id"] in relevant else "", "title": title})
+    return table(pd.DataFrame(rows, columns=["rank", "score", "document", "relevant", "title"]))
+
+
+def oddities(verdicts: pd.DataFrame) -> pd.Series:
+    """The shares of the checks that found something odd, largest first."""
+    odd = verdicts[verdicts["group"].isin(["own entries", "identifiers", "text", "dates", "classes"])
+                   & ~verdicts["check"].str.startswith("queries ") & (verdicts["share"] > 0)]
+    return odd.set_index("check")["share"].sort_values(ascending=False, kind="stable")
+
+
+def finding_oddities(odd: pd.Series) -> str:
+    """The title of the picture of oddities."""
+    if odd.empty:
+        return "No check found anything odd"
+    return f"{len(odd)} kinds of oddity occur; the most frequent: {odd.index[0]}"
+
+
+def rows_of(checks: list, most: int) -> HTML:
+    """The first rows of each check that names some."""
+    parts = []
+    for check in checks:
+        if check.rows is None or check.rows.empty:
+            continue
+        shown = check.rows.head(most)
+        shown = shown.set_axis([str(c) for c in shown.columns], axis=1).reset_index(drop=True)
+        left = f", of which {most} are shown" if len(check.rows) > most else ""
+        parts.append(f"<h4>{escape(check.name)}</h4><p>{escape(check.sentence)} "
+                     f"{len(check.rows)} rows{left}.</p>{table(shown).data}")
+    return HTML("".join(parts) or "<p>No check names a row.</p>")
+
+
+_COUNTS = {"own_entries_excluded": "own entries excluded", "empty_rankings": "empty rankings",
+           "ties_at_the_cut": "ties at the cut", "query_texts_cut": "queries cut by the model",
+           "corpus_texts_cut": "documents cut by the model", "unknown_queries": "unknown queries left out",
+           "rank_disagrees": "rows ranked otherwise by the file"}
+
+
+def run_table(runs: list) -> pd.DataFrame:
+    """A column a run: what was searched and the counts that a reader must know."""
+    columns = {}
+    for run in runs:
+        m = run.manifest
+        counts = {**m, **m["notes"]}
+        columns[run.system] = {
+            "rows": len(run.table), "depth": m["depth"], "documents": m["corpus_size"],
+            "queries": m["sample"]["size"] if m["sample"] else m["queries"],
+            **{label: counts.get(name) for name, label in _COUNTS.items()},
+            "failed queries": len(m["failures"]), "status": m["status"]}
+    frame = pd.DataFrame(columns, dtype=object)
+    return frame[frame.notna().any(axis=1)]
+
+
+def settings_table(runs: list) -> pd.DataFrame:
+    """A column a run: version, views and settings."""
+    columns = {}
+    for run in runs:
+        m = run.manifest
+        views = {f"{role} view": v["view"] for role, v in (m["views"] or {}).items()}
+        settings = {k: v["name"] if isinstance(v, dict) else v
+                    for k, v in m["system"]["settings"].items()}
+        columns[run.system] = {"version": m["system"]["version"], **views,
+                               **{k.replace("_", " "): v for k, v in settings.items()}}
+    return pd.DataFrame(columns, dtype=object).map(lambda v: None if v == "" else v)
+
+
+def cost_table(runs: list) -> pd.DataFrame:
+    """A row a run: seconds and memory as they were when it was made."""
+    rows = {run.system: {k.replace("_", " "): v for k, v in run.manifest["cost"].items()}
+            for run in runs}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
+
+
+def rankings(collection, runs: list, query_id: str, most: int = 8) -> HTML:
+    """The top of each system's ranking for one query."""
+    pairs = collection.pairs
+    relevant = set(pairs.loc[pairs["query_id"] == query_id, "doc_id"])
+    parts = []
+    for run in runs:
+        frame = run.table.filter(pc.equal(run.table["query_id"], query_id)).to_pandas()
+        parts.append(f"<h4>{escape(run.system)}</h4>{ranking(collection, frame, relevant, most).data}")
+    return HTML("".join(parts))

@@ -1,0 +1,132 @@
+"""Static pages under outputs/site, from the executed notebooks and the scorecards' JSON alone."""
+
+import json
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+from nbconvert import HTMLExporter
+
+from kit import SUITE_VERSION
+from kit.errors import NotebookError
+from kit.evaluation.measures import MEASURES
+from kit.files import outputs_folder, write_text
+from kit.relevance.slices import DOMAIN_SENTENCES
+from kit.reporting.score import main_table
+from kit.reporting.scorecard import LABELS, Scorecard, figure_table, figures_of, read_scorecard
+
+HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
+PROTOCOL_SENTENCES = {
+    "all": "every cited document counts as relevant, whatever its category",
+    "xy": "documents of the categories X or Y count: those that a claim stands or falls with",
+    "a": "documents of the category A count: the technical background",
+}
+_PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True,
+                     trim_blocks=True, lstrip_blocks=True)
+
+
+def build(outputs: str) -> Path:
+    """Writes all pages anew and returns the index. Building twice changes nothing."""
+    home, site = outputs_folder(outputs), outputs_folder(outputs) / "site"
+    experiments = [_experiment(file, home) for file in sorted(
+        (home / "reports" / "experiments").glob("*.json"))]
+    for experiment in experiments:
+        _write_notebook_pages(experiment, home, site)
+        for path, card in experiment["paths"]:
+            _write(site / "scorecards" / f"{path.stem}.html", "card.html.j2", _card_values(card), up="../")
+    _write(site / "measures.html", "measures.html.j2", {
+        "title": "Measures", "protocols": PROTOCOL_SENTENCES.items(), "labels": LABELS.items(),
+        "slices": DOMAIN_SENTENCES.items(),
+        "measures": [(name if m.cutoff == "optional" else f"{name}@k",
+                      m.sentence.format(k="k", within="")) for name, m in MEASURES.items()]})
+    _write(site / "index.html", "index.html.j2",
+           {"title": "Prior-art search, measured", "experiments": experiments})
+    return site / "index.html"
+
+
+def _write(path: Path, template: str, values: dict, up: str = "", footer: str = "") -> None:
+    links = [("Experiments", f"{up}index.html"), ("Measures", f"{up}measures.html")]
+    page = _PAGES.get_template(template).render(
+        links=links, footer=footer or f"Made by the prior-art kit, suite {SUITE_VERSION}.", **values)
+    write_text(path, page)
+
+
+def _experiment(file: Path, home: Path) -> dict:
+    """One experiment for the index: its figures and the links to its pages."""
+    stated = json.loads(file.read_text(encoding="utf-8"))
+    paths = [home / "reports" / "scorecards" / name for name in stated["scorecards"]]
+    cards = [read_scorecard(path) for path in paths]
+    measures = [m for m in HEADLINES if m in cards[0].sentences]
+    table = main_table(cards, measures)
+    notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
+    return {
+        **stated, "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
+        "notebooks": notebooks,
+        "rows": [{"system": card.system["name"], "labels": card.labels,
+                  "link": f"scorecards/{path.stem}.html",
+                  "values_": ["—" if v is None else f"{v:.3f}" for v in values]}
+                 for path, card, values in zip(paths, cards, table.astype(object).to_numpy().tolist())],
+        "pages": [(_heading(nb), f"{stated['experiment']}/{nb.stem}.html") for nb in notebooks],
+    }
+
+
+def _heading(notebook: Path) -> str:
+    """The notebook's first heading: the name of its page."""
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("# "):
+            return cell.source.splitlines()[0].removeprefix("# ")
+    raise NotebookError("the notebook has no heading", notebook, "Begin it with '# Title'")
+
+
+def _for_readers(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook without the cells that only its operator needs."""
+    notebook.cells = [c for c in notebook.cells if "site-hide" not in c.metadata.get("tags", [])]
+    return notebook
+
+
+def _write_notebook_pages(experiment: dict, home: Path, site: Path) -> None:
+    for notebook in experiment["notebooks"]:
+        body, _ = _exporter().from_notebook_node(_for_readers(nbformat.read(notebook, as_version=4)))
+        attribution = _attribution(experiment["cards"][0])
+        _write(site / experiment["experiment"] / f"{notebook.stem}.html", "page.html.j2",
+               {"title": f"{_heading(notebook)} · {experiment['experiment']}", "body": Markup(body)},
+               up="../", footer=attribution)
+
+
+def _exporter() -> HTMLExporter:
+    """Notebooks as bare HTML: no code, no prompts, no scripts."""
+    return HTMLExporter(template_name="basic", exclude_input=True, exclude_input_prompt=True,
+                        exclude_output_prompt=True, exclude_anchor_links=True)
+
+
+def _attribution(card: Scorecard) -> str:
+    licence = f"Data: {card.attribution}; {card.licence}. " if card.attribution else (
+        "Data: licence not stated by the collection. ")
+    return f"{licence}Made by the prior-art kit, suite {SUITE_VERSION}."
+
+
+def _card_values(card: Scorecard) -> dict:
+    protocols = list(dict.fromkeys(f.protocol for f in card.figures))
+    details = {
+        "version": card.system["version"], "settings": card.system["settings"],
+        "corpus": f"{card.corpus_size} documents", "queries": card.queries, "depth": card.depth,
+        "views": {r: v["view"] for r, v in card.views.items()} if card.views else "the run file's own",
+        "generation": card.generation or "not pinned", "fingerprint": card.fingerprints["together"],
+        **{k.replace("_", " "): v for k, v in card.counts.items()},
+        "run file sha256": card.run_sha256, "suite": card.suite_version, "commit": card.git["sha"],
+        "made": card.created, "machine": card.machine, "cost": card.cost,
+    }
+    return {
+        "title": f"{card.system['name']} on {card.environment}", "card": card,
+        "label_sentences": LABELS, "details": [(k, _flat(v)) for k, v in details.items()],
+        "tables": [(p, Markup(figure_table(figures_of(card), p).to_html(border=0))) for p in protocols],
+    }
+
+
+def _flat(value) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{k}: {_flat(v)}" for k, v in value.items())
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "none" if value is None or value == "" else str(value)

@@ -1,0 +1,1 @@
+"""Raw field values made into the text that a system sees."""
