@@ -92,7 +92,7 @@ def tell(cell: Cell, variant: int, name: str) -> dict:
         "description": "\n".join(_description(teller, title, parts, options)),
         "adb": effects, "iclm": [claims[0], claims[-1]], "obj": aim,
         "ai_title": title.upper() if draw(9, name, "ai") == 0 else f"{title} ({teller.device})",
-        "ai_claim_summary": f"{_a(teller.device).capitalize()} has " + ", ".join(
+        "ai_claim_summary": f"{_upper(_a(teller.device))} has " + ", ".join(
             _a(p[0]) for p in parts[:4]) + f". {steps[0]}",
         "ai_obj": aim[-1], "ai_adv": effects[-1],
         "ai_ab": " ".join([aim[-1], steps[-1], effects[-1]]),
@@ -115,17 +115,21 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
+def _upper(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _is_plural(noun: str) -> bool:
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as"))
 
 
 def _claims(teller: Teller, parts: list, options: list[str]) -> list[str]:
-    main = f"1. {_a(teller.device).capitalize()} comprising " + "; ".join(
+    main = f"1. {_upper(_a(teller.device))} comprising " + "; ".join(
         f"{_a(name)} that {does}" for name, does in parts) + f"; wherein {options[0]}."
     claims = [main]
     for number, option in enumerate(options[1:], 2):
         back = 1 + draw(number - 1, teller.name, "back", number)
-        claims.append(f"{number}. {_a(teller.device).capitalize()} according to claim {back}, "
+        claims.append(f"{number}. {_upper(_a(teller.device))} according to claim {back}, "
                       f"wherein {option}.")
     last = len(claims) + 1
     step = teller.said("steps", 1)[0]
@@ -137,8 +141,8 @@ def _claims(teller: Teller, parts: list, options: list[str]) -> list[str]:
 def _description(teller: Teller, title: str, parts: list, options: list[str]) -> list[str]:
     more = teller.length
     number = 10 + 2 * draw(5, teller.name, "first numeral")
-    named = [f"{'The' if _is_plural(n) else pick(('The', 'A'), teller.name, n)} {n} "
-             f"{number + 2 * i} {does}." for i, (n, does) in enumerate(parts)]
+    named = [f"{pick((f'The {n}', _upper(_a(n))), teller.name, n)} {number + 2 * i} {does}."
+             for i, (n, does) in enumerate(parts)]
     embodiments = [f"{pick(_EMBODIMENT, teller.name, o)}, {o}." for o in options]
     paragraphs = [
         teller.said("field", 1),
