@@ -14,8 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Features, load_dataset, load_dataset_builder
+from datasets.packaged_modules.cache.cache import Cache
 
 from kit.collection import miniature
+from kit.collection.cached import cached_builder
 from kit.collection.fingerprint import fingerprint
 from kit.collection.registry import Entry, registry
 from kit.collection.schema import FEATURES, ID_COLUMN, SPLIT, TABLES, Fault, column_faults, find_faults
@@ -150,9 +152,13 @@ def _open_table(where: str, table: str, revision: str | None, streaming: bool):
     """One table and the faults of its columns; opened with explicit features."""
     try:
         arguments = _arguments(where, table, revision)
-        schemas = _own_schemas(load_dataset_builder(**arguments))
+        builder = _builder(arguments, where, table, revision)
+        schemas = _own_schemas(builder)
         faults = list({f: None for s in schemas for f in column_faults(table, s)})
         features = _features(table, schemas, faults)
+        if isinstance(builder, Cache):
+            kept = builder.as_streaming_dataset(SPLIT) if streaming else builder.as_dataset(SPLIT)
+            return kept.select_columns(list(features)), faults
         data = load_dataset(**arguments, split=SPLIT, features=features, columns=list(features),
                             streaming=streaming)
         return data, faults
@@ -174,9 +180,21 @@ def _arguments(where: str, table: str, revision: str | None) -> dict:
     return {"path": where, "name": table, "revision": revision}
 
 
+def _builder(arguments: dict, where: str, table: str, revision: str | None):
+    """The reader of a table; that of the cached copy when the hub can't be reached."""
+    try:
+        builder = load_dataset_builder(**arguments)
+    except ValueError as error:
+        if "find cache for" not in str(error):  # it knows copies by the table's bare name only
+            raise
+        return cached_builder(where, table, revision)
+    return cached_builder(where, table, revision) if isinstance(builder, Cache) else builder
+
+
 def _own_schemas(builder) -> list[pa.Schema]:
-    """The schema that each Parquet file states; none when the files can't be reached but a
-    cached copy can."""
+    """The schema that each Parquet file states, or that of the cached copy."""
+    if isinstance(builder, Cache):
+        return [builder.info.features.arrow_schema]
     files = (builder.config.data_files or {}).get(SPLIT)
     if files is None:
         raise CollectionError(f"there is no split '{SPLIT}'", builder.config.name,

@@ -42,6 +42,7 @@ def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
     require_sound(collection)
     for name in names:
         m.parse_measure(name)
+    names = list(dict.fromkeys(names))  # a measure named twice is one column
     pairs, searched = positives(collection, protocol), collection.ids("queries")
     if among is not None:
         searched = searched[searched.isin(among)]

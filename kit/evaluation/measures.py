@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.errors import MeasureError
+from kit.errors import MeasureError, RunError
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
     """The hits matrix of a run (query_id, doc_id, rank) under a protocol's positive pairs.
 
     positives: query_id, doc_id, a row a relevant pair. judged: the pairs with any qrels row;
-    by default the positives. Raises MeasureError when there is no positive pair.
+    by default the positives. Raises MeasureError when there is no positive pair, RunError for a
+    document twice for one query.
     """
     if positives.empty:
         raise MeasureError("there is no relevant pair", "qrels",
@@ -47,6 +48,7 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
     query_ids = pa.array(sorted(relevant.index), pa.string())
     row = _index_in(run["query_id"], query_ids)
     run, row = run.filter(pa.array(row >= 0)), row[row >= 0]
+    _refuse_repeated(run)
     rank = run["rank"].to_numpy()
     depth = int(rank.max()) if len(rank) else 0
     returned = np.bincount(row, minlength=len(query_ids))
@@ -59,6 +61,15 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
     return Hits(query_ids.to_pylist(), matrix(positives),
                 matrix(positives if judged is None else judged), returned,
                 relevant.sort_index().to_numpy(), int((returned == 0).sum()))
+
+
+def _refuse_repeated(run: pa.Table) -> None:
+    """Raises RunError for a document twice for one query: it would count twice."""
+    rows = run.group_by(["query_id", "doc_id"]).aggregate([([], "count_all")])
+    if len(rows) < len(run):
+        twice = rows.filter(pc.greater(rows["count_all"], 1)).to_pylist()[0]
+        raise RunError(f"the run has query {twice['query_id']!r}, document {twice['doc_id']!r} twice",
+                       "run", "Keep one of the two")
 
 
 def _index_in(values, among: pa.Array) -> np.ndarray:
@@ -98,7 +109,8 @@ def ndcg(h: Hits, k: int) -> np.ndarray:
     """Järvelin & Kekäläinen, TOIS 2002, with trec_eval's log2(rank + 1) and binary gains."""
     top = _top(h.hits, k)
     gain = top @ _discounts(top.shape[1])
-    ideal = np.cumsum(_discounts(k))[np.minimum(k, h.relevant) - 1]
+    best = np.minimum(k, h.relevant)
+    ideal = np.cumsum(_discounts(best.max()))[best - 1]
     return gain / ideal
 
 

@@ -18,12 +18,17 @@ def intervals(numerators: np.ndarray, denominators: np.ndarray, seed: int,
         return np.full((m, 2), np.nan)
     rng = np.random.default_rng(seed)
     ratios = []
-    for _ in range(RESAMPLES // CHUNK):
-        drawn = rng.integers(0, n, size=(CHUNK, n))
+    for size in _chunks(RESAMPLES):
+        drawn = rng.integers(0, n, size=(size, n))
         counts = np.stack([np.bincount(row, minlength=n) for row in drawn]).astype(float)
         ratios.append((counts @ numerators) / (counts @ denominators))
     tail = (1 - level) / 2
     return np.quantile(np.concatenate(ratios), [tail, 1 - tail], axis=0).T
+
+
+def _chunks(total: int) -> list[int]:
+    """`total` in parts of at most CHUNK."""
+    return [min(CHUNK, total - start) for start in range(0, total, CHUNK)]
 
 
 def paired_test(a: np.ndarray, b: np.ndarray, seed: int, flips: int = 10_000) -> float:
@@ -35,8 +40,8 @@ def paired_test(a: np.ndarray, b: np.ndarray, seed: int, flips: int = 10_000) ->
     observed = abs(difference.sum())
     rng = np.random.default_rng(seed)
     extreme = 0
-    for _ in range(flips // CHUNK):
-        signs = rng.integers(0, 2, size=(CHUNK, len(difference))) * 2 - 1
+    for size in _chunks(flips):
+        signs = rng.integers(0, 2, size=(size, len(difference))) * 2 - 1
         # a rounding error must not turn an equal sum into a smaller one
         extreme += int((np.abs(signs @ difference) >= observed - 1e-12 * len(difference)).sum())
     return (1 + extreme) / (1 + flips)

@@ -1,9 +1,12 @@
 """Slices of the queries: IN, MIXED, OUT, UNKNOWN by the one-character section of the IPC."""
 
+import re
+
 import pandas as pd
 
 DOMAINS = ("IN", "MIXED", "OUT", "UNKNOWN")
-SECTIONS = frozenset("ABCDEFGHY")  # Y is the CPC's
+# a section, alone or with a class: "A01B 1/00", "a 61 k"; Y is the CPC's
+_CLASS = re.compile(r"\s*([A-HY])(\s*[0-9]{2}.*|\s*)", re.IGNORECASE | re.DOTALL)
 DOMAIN_SENTENCES = {
     "IN": "every relevant document shares an IPC section with its query",
     "MIXED": "some relevant documents share a section with the query, some do not",
@@ -13,8 +16,12 @@ DOMAIN_SENTENCES = {
 
 
 def sections(ipc: list[str] | None) -> frozenset[str]:
-    """The sections of a patent's classes; empty when it has none that can be read."""
-    return frozenset(c.strip()[:1].upper() for c in ipc or () if c) & SECTIONS
+    """The sections of a patent's classes; empty when it has none that can be read.
+
+    A text that only begins with a section's letter, such as a kind code, is no class.
+    """
+    matches = (_CLASS.fullmatch(c) for c in ipc or () if c)
+    return frozenset(m[1].upper() for m in matches if m)
 
 
 def domain_tags(collection, pairs: pd.DataFrame) -> pd.Series:

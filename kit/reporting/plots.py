@@ -12,7 +12,6 @@ COLOURS = ["#1f5a96", "#d9822b", "#3c8d5a", "#8a4f9e", "#b0413e", "#5b6770"]
 GREY = "#8a949e"
 matplotlib.rcParams.update({
     "figure.dpi": 110, "savefig.dpi": 150, "font.family": "DejaVu Sans", "font.size": 10,
-    "axes.titlesize": 11.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY,
     "axes.labelcolor": "#333b43", "axes.grid": True, "grid.color": "#e4e8ec", "axes.axisbelow": True,
     "xtick.color": "#333b43", "ytick.color": "#333b43", "legend.frameon": False,
@@ -23,7 +22,7 @@ matplotlib.rcParams.update({
 def _new(title: str, width: float = 8, height: float = 3.4):
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
-    axes.set_title(fill(title, int(width * 10.5)), pad=12)
+    figure.suptitle(fill(title, int(width * 11)), x=0.01, ha="left", fontsize=11.5, weight="bold")
     return figure, axes
 
 

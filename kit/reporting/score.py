@@ -102,7 +102,7 @@ def card_table(params: Params) -> pd.DataFrame:
 def show_figures(figures: dict[str, pd.DataFrame], protocol: str) -> None:
     """A table a system: measures by slice under one protocol, with n and interval."""
     for system, frame in figures.items():
-        show.say(system)
+        show.heading(system)
         display(show.table(figure_table(frame, protocol)))
 
 

@@ -233,9 +233,14 @@ def markdown(card: Scorecard) -> str:
     for protocol in protocols:
         lines += [f"## Protocol {protocol}", "", *_markdown_table(figure_table(figures_of(card), protocol)), ""]
     lines += ["Brackets hold the 95 % bootstrap interval over queries.", "", "## What the measures say",
-              "", *(f"- **{name}**: {text}" for name, text in card.sentences.items()), ""]
+              "", *(f"- **{name}**: {text}" for name, text in said_of(card)), ""]
     lines += ["## Counts", "", *(f"- {k.replace('_', ' ')}: {v}" for k, v in card.counts.items()), ""]
     return "\n".join(lines)
+
+
+def said_of(card: Scorecard) -> list[tuple[str, str]]:
+    """The measures, in the order of the card's figures, each with its plain sentence."""
+    return [(name, card.sentences[name]) for name in dict.fromkeys(f.measure for f in card.figures)]
 
 
 def _markdown_table(table: pd.DataFrame) -> list[str]:

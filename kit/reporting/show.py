@@ -63,6 +63,11 @@ def say(text: str) -> None:
     display(HTML(f"<p>{escape(text)}</p>"))
 
 
+def heading(text: str) -> None:
+    """Shows a small heading, such as a system's name."""
+    display(HTML(f"<h3>{escape(text)}</h3>"))
+
+
 def note_box(text: str) -> str:
     """A sentence that must not be overlooked."""
     return (f'<p class="kit-note" style="border-left:4px solid #d9822b;padding:.4em .8em;'
@@ -89,7 +94,7 @@ def patent(row: dict, heading: str, words: int = 70) -> str:
                    for name in ("abstract", "claims") if row[name])
     return (f'<div style="{CARD}"><div style="{SMALL}">{escape(heading)} · '
             f'{escape(" · ".join(str(f) for f in facts_ if f))}</div>'
-            f"<h4 style='margin:.3em 0'>{escape(view_of([row['title']])) or '(no title)'}</h4>{body}</div>")
+            f"<p style='margin:.3em 0;font-weight:bold'>{escape(view_of([row['title']])) or '(no title)'}</p>{body}</div>")
 
 
 def _opening(text: str, words: int) -> str:
@@ -144,7 +149,7 @@ def rows_of(checks: list, most: int) -> HTML:
         shown = check.rows.head(most)
         shown = shown.set_axis([str(c) for c in shown.columns], axis=1).reset_index(drop=True)
         left = f", of which {most} are shown" if len(check.rows) > most else ""
-        parts.append(f"<h4>{escape(check.name)}</h4><p>{escape(check.sentence)} "
+        parts.append(f"<h3>{escape(check.name)}</h3><p>{escape(check.sentence)} "
                      f"{len(check.rows)} rows{left}.</p>{table(shown).data}")
     return HTML("".join(parts) or "<p>No check names a row.</p>")
 
@@ -177,15 +182,16 @@ def settings_table(runs: list) -> pd.DataFrame:
         m = run.manifest
         views = {f"{role} view": v["view"] for role, v in (m["views"] or {}).items()}
         settings = {k: v["name"] if isinstance(v, dict) else v
-                    for k, v in m["system"]["settings"].items()}
+                    for k, v in m["system"]["settings"].items() if k != "device"}
         columns[run.system] = {"version": m["system"]["version"], **views,
                                **{k.replace("_", " "): v for k, v in settings.items()}}
     return pd.DataFrame(columns, dtype=object).map(lambda v: None if v == "" else v)
 
 
 def cost_table(runs: list) -> pd.DataFrame:
-    """A row a run: seconds and memory as they were when it was made."""
-    rows = {run.system: {k.replace("_", " "): v for k, v in run.manifest["cost"].items()}
+    """A row a run: seconds and memory as they were when it was made, and on which device."""
+    rows = {run.system: {**{k.replace("_", " "): v for k, v in run.manifest["cost"].items()},
+                         "device": run.manifest["system"]["settings"].get("device", "cpu")}
             for run in runs}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
 
@@ -197,5 +203,5 @@ def rankings(collection, runs: list, query_id: str, most: int = 8) -> HTML:
     parts = []
     for run in runs:
         frame = run.table.filter(pc.equal(run.table["query_id"], query_id)).to_pandas()
-        parts.append(f"<h4>{escape(run.system)}</h4>{ranking(collection, frame, relevant, most).data}")
+        parts.append(f"<h3>{escape(run.system)}</h3>{ranking(collection, frame, relevant, most).data}")
     return HTML("".join(parts))

@@ -14,7 +14,7 @@ from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
 from kit.relevance.slices import DOMAIN_SENTENCES
 from kit.reporting.score import main_table
-from kit.reporting.scorecard import LABELS, Scorecard, figure_table, figures_of, read_scorecard
+from kit.reporting.scorecard import LABELS, Scorecard, figure_table, figures_of, read_scorecard, said_of
 
 HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
 PROTOCOL_SENTENCES = {
@@ -45,8 +45,9 @@ def build(outputs: str) -> Path:
     return site / "index.html"
 
 
-def _write(path: Path, template: str, values: dict, up: str = "", footer: str = "") -> None:
-    links = [("Experiments", f"{up}index.html"), ("Measures", f"{up}measures.html")]
+def _write(path: Path, template: str, values: dict, up: str = "", footer: str = "",
+           beside: list[tuple[str, str]] = ()) -> None:
+    links = [("Experiments", f"{up}index.html"), ("Measures", f"{up}measures.html"), *beside]
     page = _PAGES.get_template(template).render(
         links=links, footer=footer or f"Made by the prior-art kit, suite {SUITE_VERSION}.", **values)
     write_text(path, page)
@@ -86,12 +87,13 @@ def _for_readers(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def _write_notebook_pages(experiment: dict, home: Path, site: Path) -> None:
+    beside = [(_heading(nb), f"{nb.stem}.html") for nb in experiment["notebooks"]]
     for notebook in experiment["notebooks"]:
         body, _ = _exporter().from_notebook_node(_for_readers(nbformat.read(notebook, as_version=4)))
         attribution = _attribution(experiment["cards"][0])
         _write(site / experiment["experiment"] / f"{notebook.stem}.html", "page.html.j2",
                {"title": f"{_heading(notebook)} · {experiment['experiment']}", "body": Markup(body)},
-               up="../", footer=attribution)
+               up="../", footer=attribution, beside=beside)
 
 
 def _exporter() -> HTMLExporter:
@@ -119,7 +121,7 @@ def _card_values(card: Scorecard) -> dict:
     }
     return {
         "title": f"{card.system['name']} on {card.environment}", "card": card,
-        "label_sentences": LABELS, "details": [(k, _flat(v)) for k, v in details.items()],
+        "label_sentences": LABELS, "sentences": said_of(card), "details": [(k, _flat(v)) for k, v in details.items()],
         "tables": [(p, Markup(figure_table(figures_of(card), p).to_html(border=0))) for p in protocols],
     }
 

@@ -1,0 +1,36 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: report test lab notebooks clean
+
+# The miniature through every notebook, to a site under outputs/.
+report: $(VENV)/installed
+	@$(BIN)/python -m kit run params/mini.yaml
+
+# The unit tests, then every notebook against its committed outputs; both leave outputs/ alone.
+test: $(VENV)/installed
+	@set -e; export KIT_OUTPUTS="$$(mktemp -d)"; trap 'rm -rf "$$KIT_OUTPUTS"' EXIT; \
+	$(BIN)/python -m pytest tests; \
+	$(BIN)/python -m pytest --nbval notebooks
+
+# JupyterLab on the notebooks.
+lab: $(VENV)/installed
+	@$(BIN)/jupyter lab --notebook-dir=notebooks
+
+# Executes the committed notebooks anew; look at the difference before you commit it.
+notebooks: $(VENV)/installed
+	@set -e; export KIT_OUTPUTS="$$(mktemp -d)"; trap 'rm -rf "$$KIT_OUTPUTS"' EXIT; \
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+	  --ExecutePreprocessor.record_timing=False notebooks/*.ipynb
+
+clean:
+	rm -rf outputs/cache outputs/runs outputs/notebooks outputs/reports outputs/site
+
+$(VENV)/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else \
+	  "Python 3.11 or newer is needed, and $(PYTHON) is " + sys.version.split()[0])'
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@

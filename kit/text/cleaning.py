@@ -1,0 +1,466 @@
+"""The text cleaner: raw field values of patent exports in, one plain line of text out.
+
+What it does is stated in RULES, which reports print. The tables below are what the rules mean
+by "known" names; `declaration` hashes rules and tables, so that a change of either shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+import unicodedata
+from functools import lru_cache
+from html.entities import html5
+
+CLEANER = "kit-clean"
+VERSION = "1"
+
+RULES: tuple[str, ...] = (
+    "A missing text and an empty one both give the empty text.",
+    "Only known tag names are markup: those of running HTML text, of MathML and of patent "
+    "exports (WIPO ST.36 and ST.32, DOCDB, OPS); x<y and a>b stays, and so does <unknown>.",
+    'A tag is its name followed at once by its end, or by attributes written name="value".',
+    "A bare opening tag without attributes counts only if the text also closes it, so <a> for "
+    "a mean stays; br, hr, li, p, sub, sup and names with a hyphen need no closing.",
+    "Tags that a page shows as a break become a space; tags inside a line become nothing, so "
+    "10<sup>-6</sup> gives 10-6.",
+    "Names of forms and scripts, and s and q, are not markup: patents write about them.",
+    "Comments, processing instructions and document types go; CDATA keeps what it holds.",
+    "Attributes are not text: a claim number that stands only in an attribute is not added; "
+    "placeholders such as ##EQU00001## are text and stay.",
+    "The index codes .sub. and .sup. of US text go when a sign follows them at once, and the "
+    "named codes such as .times. or .degree. become their sign; neither in web addresses.",
+    "Reissue marks: .Iadd. and .Iaddend. go; .[. and .]. become brackets if the text has both.",
+    "Entities are decoded once, after the tags are gone, and only if a semicolon ends them; "
+    "an escaped tag thus becomes visible text, save sub and sup, which go if the text closes "
+    "them, for exports escape these twice.",
+    "A doubly escaped entity counts as one; a number entity may lack its semicolon; names in "
+    "wrong capitals and the ISO Greek names are known; unknown names stay as they are.",
+    "UTF-8 once read as Latin-1 is mended in the whole text, where that resolves most of its "
+    "control characters; such controls that are left are read as Windows-1252.",
+    "Control, soft-hyphen, zero-width, direction and other unseen characters go; a joiner or "
+    "non-joiner stays after a script or a picture sign that needs it.",
+    "Surrogate pairs become their character; lone surrogates and non-characters go.",
+    "Private-use signs that US formulae take from one font become what they show; all others "
+    "become a space.",
+    "Unicode NFC, never NFKC: mathematical letters, full-width forms and indices stay.",
+    "Every run of white space, no-break and ideographic included, becomes one blank; the ends "
+    "are stripped.",
+)
+
+# --- tables ---------------------------------------------------------------------------------
+
+BLOCK_TAGS = frozenset(
+    """
+    address article aside blockquote body br caption center col colgroup dd details dir div dl
+    dt figcaption figure footer h1 h2 h3 h4 h5 h6 head header hr html img li main nav ol p pre
+    section table tbody td tfoot th thead title tr ul mspace mtable mtr mlabeledtr mtd
+
+    abstract abst-problem abst-solution advantageous-effects amended-claims background-art
+    best-mode bio-accno bio-deposit brief-description-of-drawings chemistry citation-list claim
+    claim-statement claim-text claims claims-statement colspec
+    cross-reference-to-related-applications depositary description description-of-drawings
+    description-of-embodiments detailed-description disclosure doc-page drawings
+    embodiments-example entry examples federal-research-statement heading
+    industrial-applicability invention-title maths mode-for-invention non-patent-literature
+    patent-literature reference-signs-list related-apps row search-report-data sequence-list
+    sequence-list-text spanspec summary summary-of-invention table-external-doc tables
+    tech-problem tech-solution technical-field tgroup us-chemistry us-claim-statement us-math
+    us-sequence-list-doc
+
+    action-date address-1 address-2 addressbook agent agents anum applicant applicant-name
+    applicants application-reference arr article assignee assignees assistant-examiner atl
+    author avail bibliographic-data bnum category child-doc citation city class
+    classification-cpc classification-cpc-text classification-data-source classification-ipc
+    classification-ipcr classification-level classification-locarno classification-national
+    classification-scheme classification-status classification-value classifications-cpc
+    classifications-ipcr combination-rank combination-set continuation continuation-in-part
+    correspondence-address country county cpc-version-indicator column date
+    date-of-public-availability dates-of-public-availability deceased-inventor department
+    designation-of-states division doc doc-number document-id doi edition email eptags
+    ep-patent-document example examiners exchange-document exchange-documents fax
+    field-of-search figures first-name formula full-cycle further-classification further-cpc
+    generating-office group-number hague-agreement-data id imprint ino inventor inventor-name
+    inventors ipc-version-indicator iid irf issn kind last-name length-of-grant line linef linel
+    location lst main-classification main-cpc main-group middle-name name number
+    number-of-claims number-of-drawing-sheets number-of-figures online online-title orgname
+    other-citation para paraf paral parent-doc parent-grant-document parent-pct-document
+    parent-status parties parties-of-record passage patent-classification patent-classifications
+    patent-family pct-or-regional-filing-data pct-or-regional-publishing-data phone postcode pp
+    ppf ppl prefix primary-examiner priority-active-indicator priority-claim priority-claims
+    provisional pubdate publication-reference publisher rank-number reexamination
+    references-cited reissue rel-claims rel-passage related-doc related-documents
+    related-publication relation residence role scheme-origination-code sdate section-title
+    serial sertitle sfx snm state str street subclass subgroup substitution suffix
+    symbol-position text dnum pnum adr ctry vid us-applicant us-applicants
+    us-application-series-code us-bibliographic-data-application us-bibliographic-data-grant
+    us-botanic us-citation us-claim-statement us-deceased-inventor us-exemplary-claim
+    us-field-of-classification-search us-parties us-patent-application us-patent-grant
+    us-provisional-application us-references-cited us-related-documents us-term-extension
+    us-term-of-grant us-371c12-date us-371c124-date utility-model-basis wo-patent-document
+    """.split()
+)
+
+INLINE_TAGS = frozenset(
+    """
+    a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark nobr o samp small span
+    strike strong sub sub2 sup sup2 tt u var wbr claim-ref claimreference cross-reference
+    crossref custom-character dp figref figurereference in-line-formulae nplcit patcit smallcaps
+    annotation annotation-xml maction maligngroup malignmark math menclose merror mfenced mfrac
+    mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms msqrt mstyle msub
+    msubsup msup mtext munder munderover semantics
+    """.split()
+)
+
+# The names of WIPO ST.32 are capitals; `B` fields (B110, B541, B510EP) are known by pattern.
+SGML_BLOCK_TAGS = frozenset(
+    """
+    PATDOC SDOAB SDOBI SDOCL SDOCR SDODE SDODR SDOEQ SDOSR STEXT PTEXT BTEXT PARA H CL CLM CLMSTEP
+    CLI CWU EMI CHEM-US CHEMCDX CHEMMOL MATH-US MATHEMATICA MATHML TABLE-US TABLE-CWU TBLREF
+    BRFSUM DETDESC DRWDESC RELAPP GOVINT SEQLST-US SEQ-EMD PCIT NCIT DOC DNUM PNUM ANUM PARTY-US
+    NAM TTL FNM MNM SNM SFX ONM OID IID IRF ADR STR PCODE CTRY CNTY EAD TEL FAX BNUM PDATE
+    """.split()
+)
+SGML_INLINE_TAGS = frozenset("PDAT HIL SB SP BOLD ITALIC ULINE OLINE SMCAP CLREF FGREF F".split())
+
+OFFICE_PREFIXES = frozenset("exch ops reg ftxt cpc com pat uscom uspat jppat wo ep epo ccd".split())
+MARKUP_PREFIXES = frozenset("m mml mathml html xhtml".split())
+FIELD = re.compile(r"B\d{3}(?:EP|US|WO)?")
+
+# Markup even where nothing closes them; all other bare names could be the writer's own.
+LONE_TAGS = frozenset(
+    "br hr li p sub sup sub2 sup2 BR HR LI SUB SUP"
+    " PATDOC SDOBI SDOAB SDODE SDOCL CL CLM PDAT".split()
+)
+
+# HTML attributes that old pages write without quotes, or without a value.
+UNQUOTED = (
+    "align|alt|bgcolor|border|cellpadding|cellspacing|class|clear|color|colspan|dir|face|height"
+    "|href|id|lang|name|noshade|nowrap|rowspan|size|src|start|style|type|valign|value|width"
+)
+VALUELESS = "compact|noshade|nowrap"
+
+# The codes of US full text between full stops; names that are also common words are left out.
+DOT_CODES = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",
+    "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ", "lamda": "λ", "lambda": "λ",
+    "mu": "μ", "nu": "ν", "xi": "ξ", "omicron": "ο", "pi": "π", "rho": "ρ", "sigma": "σ",
+    "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω",
+    "GAMMA": "Γ", "DELTA": "Δ", "THETA": "Θ", "LAMBDA": "Λ", "XI": "Ξ", "PI": "Π",
+    "SIGMA": "Σ", "UPSILON": "Υ", "PHI": "Φ", "PSI": "Ψ", "OMEGA": "Ω",
+    "times": "×", "div": "÷", "+-": "±", "-+": "∓", "degree": "°", "prime": "′",
+    "ltoreq": "≤", "gtoreq": "≥", "ltoreg": "≦", "gtoreg": "≧", "noteq": "≠",
+    "notlessthan": "≮", "notgreaterthan": "≯", "about": "~", "apprxeq": "≈",
+    "approxeq": "≈", "congruent": "≅", "ident": "≡", "ltorsim": "≲", "gtorsim": "≳",
+    "infin": "∞",
+    "varies": "∝", "sqroot": "√", "intg": "∫", "differential": "∂", "gradient": "∇",
+    "angle": "∠", "parallel": "∥", "perp": "⊥", "andgate": "∩", "orgate": "∪",
+    "thrfore": "∴", "BECAUSE": "∵", "Math": "⋅", "multidot": "·", "cndot": "·",
+    "fwdarw": "→", "rarw": "←", "uparw": "↑", "dwnarw": "↓", "revreaction": "⇄",
+    "dbd": "=", "tbd": "≡", "ANG": "Å", "TM": "™", "RTM": "®", "COPYRGT": "©", "sctn": "§",
+    "permill": "‰", "Salinity": "‰", "dagger": "†", "dagger-dbl": "‡", "vertline": "|",
+    "circle": "○", "smallcircle": "∘", "largecircle": "◯", "circleincircle": "◎",
+    "circle-solid": "●", "quadrature": "□", "box-solid": "▪", "square-solid": "▪",
+    "diamond-solid": "♦", "tangle-solidup": "▲", "star-solid": "★", "crclbar": "⊖",
+    "asterisk-pseud": "※", "A-inverted": "∀", "E-backward": "∃", "di-elect cons": "∈",
+    "left brkt-bot": "⌊", "right brkt-bot": "⌋", "left brkt-top": "⌈",
+    "right brkt-top": "⌉", "Iadd": "", "Iaddend": "",
+}  # fmt: skip
+
+# The ISO Greek names of US grants from 2001 to 2004, which HTML does not know.
+ISO_GREEK = {
+    "agr": "α", "bgr": "β", "ggr": "γ", "dgr": "δ", "egr": "ε", "zgr": "ζ", "eegr": "η",
+    "thgr": "θ", "igr": "ι", "kgr": "κ", "lgr": "λ", "mgr": "μ", "ngr": "ν", "xgr": "ξ",
+    "ogr": "ο", "pgr": "π", "rgr": "ρ", "sgr": "σ", "tgr": "τ", "ugr": "υ", "phgr": "φ",
+    "khgr": "χ", "psgr": "ψ", "ohgr": "ω",
+}  # fmt: skip
+ENTITIES = (
+    {name[:-1]: sign for name, sign in html5.items() if name.endswith(";")}
+    | ISO_GREEK
+    | {name[:-2].upper() + "gr": sign.upper() for name, sign in ISO_GREEK.items()}
+)
+
+# What the private-use signs in US formulae show: bars, and the d, e and i of calculus.
+PRIVATE_SIGNS = {
+    "\ue85c": "|", "\uf603": "|", "\uf604": "|", "\uf605": "‖", "\uf606": "‖",
+    "\uf74c": "d", "\uf74d": "e", "\uf74e": "i",
+}  # fmt: skip
+
+# --- patterns: every one is linear, by possessive repeats or bounded counts ------------------
+
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>")
+_COMMENT = re.compile(r"<!--.*?-->")
+_DECLARED = re.compile(r"<\?[A-Za-z][^<>]*\?>|<!(?i:doctype)\b[^<>\[\]]*(?:\[[^\[\]]*\]\s*)?>")
+_CLOSING = re.compile(r"</([A-Za-z][\w:.-]*+)\s*+>")
+_TAG = re.compile(
+    r"<(/?)([A-Za-z][\w:.-]*+)"
+    r"((?:\s++(?:[A-Za-z_:][\w:.-]*+\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+')"
+    rf"|(?i:{UNQUOTED})=[^\s\"'=<>`]++|(?i:{VALUELESS})(?=[\s/>])))*+)"
+    r"\s*+(/?)>"
+)
+_ESCAPED_INDEX = re.compile(r"&(?:amp;)*lt;/?su[bp]2?&(?:amp;)*gt;")
+_ENTITY = re.compile(
+    r"&(?:amp;)*(?:#([0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})(;|(?![0-9A-Za-z]))"
+    r"|([A-Za-z][A-Za-z0-9]{0,31});)"
+)
+_INDEX = re.compile(r"\.(?:su[bp]|s[bp]s[bp])\.(?=\S)")
+_DOT = re.compile(
+    r"\.(?=[A-Za-z+-])(" + "|".join(re.escape(code) for code in sorted(DOT_CODES)) + r")\."
+)
+_DOMAIN = re.compile(
+    r"(?:[A-Za-z0-9-]{1,40}\.){0,4}(?:(?:com|org|net|edu|gov|mil|int|info)\b"
+    r"|(?:ac|co|com|edu|go|gov|or|org)\.[a-z]{2}\b)"
+)
+_BLANKS = re.compile("  +")
+_C1 = re.compile(r"[\x80-\x9f]")
+_MOJIBAKE = re.compile(
+    r"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+# What Windows-1252 has in the place of the controls; 0x85 is left, for NEL is white space.
+_WINDOWS_1252 = {
+    code: bytes([code]).decode("cp1252", errors="ignore")
+    for code in range(0x80, 0xA0)
+    if code != 0x85
+}
+# "â€" and a third sign are the quotes and dashes of UTF-8 read as Windows-1252, and no word.
+_MISREAD_QUOTES = {
+    "â€" + (_WINDOWS_1252.get(code, chr(code)) or chr(code)): bytes([0xE2, 0x80, code]).decode()
+    for code in range(0x80, 0xC0)
+} | {"â€…": "\u2005"}
+_MISREAD_QUOTE = re.compile("|".join(sorted(_MISREAD_QUOTES)))
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_PLANES = range(0x10000, 0x110000, 0x10000)
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
+    "\U000e0000-\U000e007f"
+    + "".join(chr(plane + end) for plane in _PLANES for end in (0xFFFE, 0xFFFF))
+    + "]"
+)
+# Joiners shape the letters from Hebrew to Mongolian (without Hangul), of India, and emoji.
+_JOINER = re.compile(
+    "(?<![\u0590-\u10ff\u1200-\u1cff\ua800-\uabff\ufb50-\ufefc\U00010a00-\U00011fff"
+    "\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]+"
+)
+
+
+def clean(text: str | None) -> str:
+    """Give the text as a reader sees it, on one line; None and the empty text give ""."""
+    if not text:
+        return ""
+    plain = _characters(text)
+    marked = plain
+    if "<" in plain:
+        plain = _without_tags(plain)
+    if "&" in plain:
+        plain = _decoded(plain)
+    plain = _without_dot_codes(plain)
+    # What was decoded or joined may itself be a blank, a soft hyphen or a composable letter.
+    return plain if plain is marked else _characters(plain)
+
+
+def declaration() -> dict[str, str]:
+    """Give the cleaner's name, version, and a hash over these, the rules and all tables."""
+    tables = {
+        "block": sorted(BLOCK_TAGS),
+        "inline": sorted(INLINE_TAGS),
+        "sgml_block": sorted(SGML_BLOCK_TAGS),
+        "sgml_inline": sorted(SGML_INLINE_TAGS),
+        "prefixes": [sorted(OFFICE_PREFIXES), sorted(MARKUP_PREFIXES)],
+        "field": FIELD.pattern,
+        "lone": sorted(LONE_TAGS),
+        "attributes": [UNQUOTED, VALUELESS],
+        "dot_codes": DOT_CODES,
+        "entities": ENTITIES,
+        "private_signs": PRIVATE_SIGNS,
+    }
+    parts = json.dumps([CLEANER, VERSION, RULES, tables], sort_keys=True)
+    digest = hashlib.sha256(parts.encode("ascii")).hexdigest()
+    return {"name": CLEANER, "version": VERSION, "sha256": digest}
+
+
+# --- characters -----------------------------------------------------------------------------
+
+
+def _characters(text: str) -> str:
+    """Mend and drop characters, fold white space and compose; the same object if all is well."""
+    for blank in "\n\t\r\u2003":
+        text = text.replace(blank, " ")
+    # Every other blank, control and unseen character is unprintable to Python.
+    if "â€" in text or not text.isprintable():
+        text = " ".join(_seen(_reread_as_utf8(text)).split())
+    text = _BLANKS.sub(" ", text).strip(" ")
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _reread_as_utf8(text: str) -> str:
+    """Mend what was UTF-8 and got read as Latin-1 or Windows-1252, and lone controls."""
+    if _C1.search(text):
+        mended = _MOJIBAKE.sub(_utf8, text)
+        # A text with more controls left than mended was no UTF-8: "\x93Spaß\x94" has quotes.
+        if 2 * len(_C1.findall(mended)) < len(_C1.findall(text)):
+            text = mended
+        text = text.translate(_WINDOWS_1252)
+    return _MISREAD_QUOTE.sub(lambda match: _MISREAD_QUOTES[match[0]], text)
+
+
+def _utf8(match: re.Match[str]) -> str:
+    """Give the character whose UTF-8 bytes the match shows, or the match where it is none."""
+    try:
+        return match[0].encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return match[0]
+
+
+def _seen(text: str) -> str:
+    """Drop the characters that a reader does not see; name or blank private-use ones."""
+    text = _SURROGATE_PAIR.sub(_joined, text)
+    text = _replaced(text, {char: _shown(char) for char in set(text) if _shown(char) != char})
+    return _JOINER.sub("", text) if "\u200c" in text or "\u200d" in text else text
+
+
+def _replaced(text: str, signs: dict[str, str]) -> str:
+    """Put for each of the signs what is given for it."""
+    if len(signs) > 100:
+        return text.translate({ord(sign): by for sign, by in signs.items()})
+    # For the few signs of a real text one class each is ten times as fast as str.translate.
+    for by in set(signs.values()):
+        chars = "".join(sorted(sign for sign in signs if signs[sign] == by))
+        text = re.sub(f"[{re.escape(chars)}]", by, text)
+    return text
+
+
+def _shown(char: str) -> str:
+    """Give what a reader sees of a character: itself, unless it is unseen or private."""
+    if char.isprintable():
+        return char
+    if _UNSEEN.match(char):
+        return ""
+    return PRIVATE_SIGNS.get(char, " ") if unicodedata.category(char) == "Co" else char
+
+
+def _joined(match: re.Match[str]) -> str:
+    """Give the character that a pair of surrogates stands for."""
+    return match[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+# --- tags -----------------------------------------------------------------------------------
+
+
+def _without_tags(text: str) -> str:
+    """Drop what is markup: a space for a block tag, nothing for an inline one."""
+    if "<!" in text:
+        text = _sub_closed(_CDATA, r"\1", text, "]]>")
+        text = _sub_closed(_COMMENT, "", text, "-->")
+    text = _DECLARED.sub("", text)
+    closed = set(_CLOSING.findall(text))
+
+    def replaced(match: re.Match[str]) -> str:
+        closing, name, attributes, empty = match.groups()
+        if not (closing or attributes or empty or name in closed or _stands_alone(name)):
+            return match[0]
+        by = _tag_text(name)
+        return match[0] if by is None else by
+
+    return _TAG.sub(replaced, text)
+
+
+def _sub_closed(pattern: re.Pattern[str], by: str, text: str, closing: str) -> str:
+    """Replace spans up to the last closing mark: beyond it each opening one would scan on."""
+    end = text.rfind(closing) + len(closing)
+    return pattern.sub(by, text[:end]) + text[end:]
+
+
+def _stands_alone(name: str) -> bool:
+    """Tell whether a bare opening tag of this name is markup without a closing tag."""
+    return name in LONE_TAGS or "-" in name
+
+
+@lru_cache(maxsize=4096)
+def _tag_text(name: str) -> str | None:
+    """Give what stands in a tag's place, or None for a name that is no known tag."""
+    if name in SGML_INLINE_TAGS:
+        return ""
+    if name in SGML_BLOCK_TAGS or FIELD.fullmatch(name):
+        return " "
+    prefix, colon, local = name.rpartition(":")
+    if colon:
+        if prefix in OFFICE_PREFIXES:
+            return "" if local.lower() in INLINE_TAGS else " "
+        return _tag_text(local) if prefix in MARKUP_PREFIXES else None
+    plain = name.lower() if name.isupper() else name
+    if plain in INLINE_TAGS:
+        return ""
+    return " " if plain in BLOCK_TAGS else None
+
+
+# --- entities -------------------------------------------------------------------------------
+
+
+def _decoded(text: str) -> str:
+    """Decode the entities once, the doubly escaped ones as one; drop escaped sub and sup."""
+    if "lt;/su" in text:
+        text = _ESCAPED_INDEX.sub("", text)
+    return _ENTITY.sub(_entity, text)
+
+
+def _entity(match: re.Match[str]) -> str:
+    """Give an entity's sign; one of unknown name stays, less its own double escape."""
+    number, end, name = match.groups()
+    if name:
+        return _named(name) or f"&{name};"
+    code = int(number[1:], 16) if number[0] in "xX" else int(number)
+    # Without a semicolon a small number is hardly a character: "&#10 screws".
+    return match[0] if code < 32 and not end else html.unescape(f"&#{code};")
+
+
+def _named(name: str) -> str:
+    """Give the sign of an entity's name, or "" for none; names in capitals may be misspelt."""
+    if name in ENTITIES or not name.isupper() or len(name) < 3:
+        return ENTITIES.get(name, "")
+    # Author names in capitals take their entities along; two letters could be initials.
+    return ENTITIES.get(name.capitalize(), ENTITIES.get(name.lower(), ""))
+
+
+# --- dot codes ------------------------------------------------------------------------------
+
+
+def _without_dot_codes(text: str) -> str:
+    """Drop .sub. and .sup., and put signs for the named codes of US text."""
+    if _INDEX.search(text):
+        linked = "//" in text or "www" in text or "@" in text
+        text = _INDEX.sub(_index if linked else "", text)
+    text = _DOT.sub(_sign, text)
+    if ".[." in text and ".]." in text:
+        text = text.replace(".[.", "[").replace(".].", "]")
+    return text
+
+
+def _index(match: re.Match[str]) -> str:
+    """Give nothing for an index code, and the match where it is part of an address."""
+    word = _word_before(match)
+    # An index such as V.sub.com looks like a domain: only a link or a mail address keeps it.
+    mail = "@" in word and _DOMAIN.match(match.string, match.end())
+    return match[0] if mail or _is_link(word) else ""
+
+
+def _sign(match: re.Match[str]) -> str:
+    """Give the sign of a named code, and the match where it is part of an address."""
+    word = _word_before(match)
+    inside = word[-1:].isalnum() and _DOMAIN.match(match.string, match.end())
+    # java.lang.Math.abs is the one common name that reads like a code.
+    named = inside or _is_link(word) or word.endswith("lang")
+    return match[0] if named else DOT_CODES[match[1]]
+
+
+def _word_before(match: re.Match[str]) -> str:
+    """Give the end of the word that the match goes on, within 80 characters."""
+    before = match.string[max(0, match.start() - 80) : match.start()]
+    return before[before.rfind(" ") + 1 :]
+
+
+def _is_link(word: str) -> bool:
+    """Tell whether the word has begun as a web address that the next dot continues."""
+    return word[-1:].isalnum() and ("//" in word or "www" in word)
