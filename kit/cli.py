@@ -11,9 +11,10 @@ from kit.params import load_params
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         options.command(options)
+        sys.stdout.flush()  # here a reader that has gone is still noticed
         return 0
     except KitError as error:
         print(f"kit: {error}", file=sys.stderr)
@@ -26,8 +27,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
+class _Parser(argparse.ArgumentParser):
+    """argparse, with its errors in the kit's form."""
+
+    def error(self, message: str):
+        raise KitError(message, self.prog, f"'{self.prog} --help' shows what can be given")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m kit", description=(
+    parser = _Parser(prog="python -m kit", description=(
         "Measures how well a search system finds the prior art of a patent."))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

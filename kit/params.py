@@ -2,7 +2,7 @@
 
 import ast
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -89,10 +89,9 @@ def _read(path: Path) -> dict:
 
 def _typed(name: str, text: str):
     field = FIELDS.get(name)
-    types = get_args(field.annotation) or (field.annotation,) if field else (str,)
-    if str in types and not (type(None) in types and text in ("null", "None")):
-        return text
-    if all(isinstance(t, str) for t in types):  # a choice of words
+    kind = field.annotation if field else str
+    is_choice = get_origin(kind) is Literal
+    if kind is str or is_choice or (kind == str | None and text != "null"):
         return text
     try:
         return yaml.safe_load(text)
@@ -108,7 +107,7 @@ def from_notebook(namespace: dict) -> Params:
     misspelt parameter stops the notebook instead of leaving a default in force.
     """
     injected = {name: namespace[name] for cell in namespace.get("In", ())
-                if cell.startswith("# Parameters") for name in _assigned(cell)}
+                if cell.partition("\n")[0] == "# Parameters" for name in _assigned(cell)}
     known = {name: namespace[name] for name in FIELDS if name in namespace}
     return make_params({**injected, **known}, "the notebook's parameters")
 

@@ -90,7 +90,8 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
                            "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
             papermill.execute_notebook(
                 str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
-                progress_bar=False, log_output=False, config=ipc)
+                progress_bar=False, log_output=False, config=ipc,
+                extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
     except papermill.PapermillExecutionError as error:
         raise _explained(notebook, part, error) from error
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -85,7 +85,8 @@ def _fits(found: pa.DataType, feature) -> bool:
             for name, part in feature.items())
     if pa.types.is_dictionary(found):
         found = found.value_type
-    return pa.types.is_string(found) or pa.types.is_large_string(found)
+    return any(is_text(found) for is_text in (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def _type_name(feature) -> str:

@@ -1,5 +1,6 @@
 """A name, a hub id or a folder -> Collection."""
 
+import glob
 import logging
 import re
 import warnings
@@ -49,7 +50,8 @@ class Collection:
         data = self.tables[table]
         present = [c for c in columns if c in data.column_names]
         lacking = [c for c in columns if c not in present]
-        for batch in data.select_columns(present).with_format("arrow").iter(size):
+        read = present or data.column_names[:1]  # without a column there would be no rows
+        for batch in data.select_columns(read).with_format("arrow").iter(size):
             values = {c: batch.column(c).to_pylist() for c in present}
             yield {**values, **{c: [None] * batch.num_rows for c in lacking}}
 
@@ -156,12 +158,7 @@ def _open_table(where: str, table: str, revision: str | None, streaming: bool):
         schemas = _own_schemas(builder)
         faults = list({f: None for s in schemas for f in column_faults(table, s)})
         features = _features(table, schemas, faults)
-        if isinstance(builder, Cache):
-            kept = builder.as_streaming_dataset(SPLIT) if streaming else builder.as_dataset(SPLIT)
-            return kept.select_columns(list(features)), faults
-        data = load_dataset(**arguments, split=SPLIT, features=features, columns=list(features),
-                            streaming=streaming)
-        return data, faults
+        return _load(builder, arguments, where, features, streaming), faults
     except CollectionError:
         raise
     except Exception as error:  # every reader raises its own kind
@@ -172,7 +169,7 @@ def _arguments(where: str, table: str, revision: str | None) -> dict:
     """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
     folder = Path(where)
     if folder.is_dir() and not (folder / "README.md").exists():
-        files = sorted(str(f) for f in (folder / table).glob("*.parquet"))
+        files = sorted(glob.escape(str(f)) for f in (folder / table).glob("*.parquet"))
         if not files:
             raise CollectionError(f"the folder has no README.md with configs and no {table}/*.parquet",
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
@@ -189,6 +186,19 @@ def _builder(arguments: dict, where: str, table: str, revision: str | None):
             raise
         return cached_builder(where, table, revision)
     return cached_builder(where, table, revision) if isinstance(builder, Cache) else builder
+
+
+def _load(builder, arguments: dict, where: str, features: Features, streaming: bool):
+    """The rows of a table, in the columns and types of `features`."""
+    if isinstance(builder, Cache):
+        kept = builder.as_streaming_dataset(SPLIT) if streaming else builder.as_dataset(SPLIT)
+        return kept.select_columns(list(features))
+    if Path(where).is_dir():  # else `datasets` gives what it kept of any folder of that name
+        files = [glob.escape(f) for f in builder.config.data_files[SPLIT]]
+        arguments = {"path": "parquet", "data_files": {SPLIT: files}}
+    # a stated batch size, since `datasets` would take the first row group's, which may be 0
+    return load_dataset(**arguments, split=SPLIT, features=features, columns=list(features),
+                        batch_size=BATCH, streaming=streaming)
 
 
 def _own_schemas(builder) -> list[pa.Schema]:
@@ -215,10 +225,11 @@ def _features(table: str, schemas: list[pa.Schema], faults: list[Fault]) -> Feat
     wrong = {f.sentence.split("'")[1] for f in faults}
     present = set.intersection(*(set(s.names) for s in schemas))
     features = {}
-    for name, feature in FEATURES[table].items():
-        if name in present:
-            features[name] = feature if name not in wrong else Features.from_arrow_schema(
-                pa.schema([schemas[0].field(name)]))[name]
+    for name in (n for n in FEATURES[table] if n in present):
+        own = {s.field(name).type for s in schemas}
+        stays = name in wrong and len(own) == 1  # files that differ have only the layout's in common
+        features[name] = Features.from_arrow_schema(
+            pa.schema([(name, *own)]))[name] if stays else FEATURES[table][name]
     if not features:
         raise CollectionError(f"the table {table} has none of the layout's columns", table,
                               f"it asks for {', '.join(FEATURES[table])}")
@@ -233,6 +244,8 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
             "the hub can't be reached, and there is no cached copy", where,
             "Go online once, copy the hub's cache folder (HF_HOME) here, or give a folder with "
             "queries/, corpus/ and qrels/ as downloaded")
+    if "corresponds to no data" in str(error):
+        return CollectionError(f"the table {table} has no rows", where, "Fetch the data set anew")
     if "BuilderConfig" in str(error):
         return CollectionError(f"there is no table '{table}'", where,
                                "The README's configs must name queries, corpus and qrels")

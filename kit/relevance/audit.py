@@ -5,7 +5,9 @@ registry knows.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
+from html.entities import html5
 
 import pandas as pd
 
@@ -48,31 +50,37 @@ class Check:
 
 def audit(collection) -> list[Check]:
     """All checks, in the order in which they are read. A collection that breaks its layout is
-    audited as far as its columns allow."""
-    checks = [*_layout(collection)]
-    for part in (_sizes, _categories, _own_entries, _reciprocal, _numbers, _texts, _equal_texts, _dates, _classes):
-        try:
-            checks += part(collection)
-        except KeyError as error:  # a column that the layout asks for is missing
-            checks.append(Check(part.__name__.strip("_").replace("_", " "), "not made", "", 0,
-                                absent=f"the column {error} is missing"))
-    return [_with_expected(collection, check) for check in checks]
-
-
-def _with_expected(collection, check: Check) -> Check:
+    audited as far as its columns allow: a part that needs a broken one is absent."""
+    checks = _layout(collection)
+    broken = _broken_columns(collection)
+    for part, (group, needed) in _PARTS.items():
+        lacking = [column for column in needed if column in broken]
+        checks += [_not_made(part, group, lacking)] if lacking else part(collection)
     known = collection.entry
     numbers = {**known.counts, **known.oddities} if known else {}
-    return check if check.name not in numbers else Check(
-        **{**check.__dict__, "expected": numbers[check.name]})
+    return [replace(c, expected=numbers.get(c.name, c.expected)) for c in checks]
+
+
+def _broken_columns(collection) -> set[str]:
+    """The columns that are missing or of another type than the layout's, as "table.column"."""
+    named = ((f.table, f.sentence.split("'")[1]) for f in collection.column_faults)
+    return {f"{table}.{column}" for table, column in named}
+
+
+def _not_made(part, group: str, lacking: list[str]) -> Check:
+    name = part.__name__.strip("_").replace("_", " ")
+    return Check(group, name, "", 0,
+                 absent=f"not made: missing, or of another type: {', '.join(lacking)}")
 
 
 def as_frame(checks: list[Check]) -> pd.DataFrame:
-    """The checks as a table: group, check, count, share, expected, verdict."""
-    return pd.DataFrame([{
+    """The checks as a table: group, check, count, share, expected, verdict, what it says."""
+    frame = pd.DataFrame([{
         "group": c.group, "check": c.name, "count": None if c.absent else c.count,
         "share": c.count / c.of if c.of and not c.absent else None,
         "expected": c.expected, "verdict": c.verdict, "what it says": c.absent or c.sentence,
     } for c in checks])
+    return frame.astype({"count": "Int64", "expected": "Int64"})  # an absent count makes no 1 a 1.0
 
 
 def _layout(collection) -> list[Check]:
@@ -85,10 +93,14 @@ def _layout(collection) -> list[Check]:
 
 
 def _sizes(collection) -> list[Check]:
-    pairs, n = collection.pairs, len(collection.pairs)
     made = [Check("sizes", t, f"Rows of the table {t}.", len(collection.ids(t)))
             for t in ("queries", "corpus")]
-    made.append(Check("sizes", "qrels", "Labelled pairs of a query and a document.", n))
+    return [*made, Check("sizes", "qrels", "Labelled pairs of a query and a document.",
+                         len(collection.pairs))]
+
+
+def _protocols(collection) -> list[Check]:
+    made, pairs, n = [], collection.pairs, len(collection.pairs)
     for category in ("XY", "A", "overlap"):
         of = pairs[pairs["category"] == category]
         made.append(Check("sizes", f"category {category}", f"Pairs in the category {category}.",
@@ -134,7 +146,8 @@ def _own_entries(collection) -> list[Check]:
 
 
 def _reciprocal(collection) -> list[Check]:
-    pairs = collection.pairs[["query_id", "doc_id", "category"]]
+    pairs = collection.pairs[["query_id", "doc_id", "category"]].dropna(
+        subset=["query_id", "doc_id"]).drop_duplicates(["query_id", "doc_id"])
     turned = pairs.rename(columns={"query_id": "doc_id", "doc_id": "query_id"})
     both = pairs.merge(turned, on=["query_id", "doc_id"], suffixes=("", "_turned"))
     both = both[both["query_id"] < both["doc_id"]]
@@ -155,39 +168,53 @@ def _numbers(collection) -> list[Check]:
 
 
 def _texts(collection) -> list[Check]:
-    made = []
+    made, broken = [], _broken_columns(collection)
     for table in ("corpus", "queries"):
-        missing = dict.fromkeys(TEXTS, 0)
+        lacking = [name for name in TEXTS if f"{table}.{name}" in broken]
+        made += [Check("text", f"{table} without {name}", "", 0, absent="the column is missing, or "
+                       "of another type") for name in lacking]
+        read = [name for name in TEXTS if name not in lacking]
+        missing = dict.fromkeys(read, 0)
         marks, total = dict.fromkeys(_MARKS, 0), 0
         for batch in collection.batches(table, list(missing)):
             for name in missing:
                 missing[name] += sum(not _filled(value) for value in batch[name])
-            joined = map("\n".join, zip(*([v or "" for v in batch[name]] for name in TEXTS)))
+            joined = map("\n".join, zip(*([v or "" for v in batch[name]] for name in read)))
             for text in joined:
                 total += 1
-                for name, pattern in _MARKS.items():
-                    marks[name] += bool(pattern.search(text))
+                for name, holds in _MARKS.items():
+                    marks[name] += bool(holds(text))
         made += [Check("text", f"{table} without {name}", f"Rows of {table} in which {name} is null, "
-                       "empty, or a list of nothing.", missing[name], total) for name in TEXTS]
+                       "empty or blank.", missing[name], total) for name in read]
         made += [Check("text", f"{table} with {name}", f"Rows of {table} whose text holds {name}; "
                        "the cleaner resolves them.", count, total) for name, count in marks.items()]
     return made
 
 
 _TAG_NAMES = "|".join(sorted(cleaning.BLOCK_TAGS | cleaning.INLINE_TAGS))
-_MARKS = {"tags": re.compile(rf"</?({_TAG_NAMES})(\s[^<>]*)?/?>"),
-          "entities": re.compile(r"&(#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z]\w*);"),
-          "index codes": re.compile(r"\.su[bp]\.")}
+_ENTITY = re.compile(r"&(#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);")
 
 
-def _filled(value) -> bool:
-    return any(value) if isinstance(value, list) else bool(value)
+def _has_entity(text: str) -> bool:
+    """Whether an entity stands in the text; "AT&T;" is none, for its name is unknown."""
+    return any(m[1][0] == "#" or f"{m[1]};" in html5 for m in _ENTITY.finditer(text))
+
+
+_MARKS = {"tags": re.compile(rf"</?({_TAG_NAMES})(\s[^<>]*)?/?>", re.IGNORECASE).search,
+          "entities": _has_entity,
+          "index codes": re.compile(r"\.su[bp]\.").search}
+
+
+def _filled(value: str | None) -> bool:
+    return bool(value and value.strip())
 
 
 def _equal_texts(collection) -> list[Check]:
     digests = []
     for batch in collection.batches("corpus", ["doc_id", *TEXTS]):
-        digests += [(row[0], digest_of(row[1:])) for row in zip(*batch.values()) if any(row[1:])]
+        for doc, *texts in zip(*batch.values()):
+            if any(texts):  # null and "" read the same
+                digests.append((doc, digest_of([text or "" for text in texts])))
     frame = pd.DataFrame(digests, columns=["doc_id", "text"])
     equal = frame[frame["text"].duplicated(keep=False)].sort_values(["text", "doc_id"])
     return [Check("text", "documents of equal text", "Documents whose title, abstract, claims and "
@@ -196,29 +223,38 @@ def _equal_texts(collection) -> list[Check]:
 
 
 def _dates(collection) -> list[Check]:
-    date = {}
-    for table, key in ID_COLUMN.items():
-        frame = collection.frame(table, [key, "publication_date"])
-        date[table] = pd.Series(frame["publication_date"].to_numpy(), index=frame[key])
+    stated = {t: collection.frame(t, [key, "publication_date"]).set_index(key)["publication_date"]
+              for t, key in ID_COLUMN.items()}
+    malformed = {t: dates[~dates.map(_is_date).astype(bool)] for t, dates in stated.items()}
+    # a malformed date is not compared: it would be a guess
+    known = {t: dates[dates.map(_is_date).astype(bool)].groupby(level=0).first()
+             for t, dates in stated.items()}
     pairs = collection.pairs
-    kept = pairs[pairs["query_id"].isin(date["queries"].index)
-                 & pairs["doc_id"].isin(date["corpus"].index)]
-    when = kept.assign(
-        query_date=kept["query_id"].map(date["queries"][~date["queries"].index.duplicated()]),
-        doc_date=kept["doc_id"].map(date["corpus"][~date["corpus"].index.duplicated()]))
+    when = pairs.assign(query_date=pairs["query_id"].map(known["queries"]),
+                        doc_date=pairs["doc_id"].map(known["corpus"]))
+    when = when.dropna(subset=["query_date", "doc_date"])
     later = when[when["doc_date"] > when["query_date"]]
-    cited = later[later["source_relations"].map(lambda r: "cited" in _directions(r))]
+    cited = later[pd.Series(["cited" in _directions(r) for r in later["source_relations"]],
+                            index=later.index, dtype=bool)]  # typed: there may be none
     shown = ["query_id", "doc_id", "query_date", "doc_date"]
-    dates = pd.concat(date.values())
-    malformed = ~dates.fillna("").str.fullmatch(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+    odd = pd.concat([m.rename_axis("identifier").reset_index() for m in malformed.values()])
     return [
-        Check("dates", "malformed dates", "Publication dates that are not YYYY-MM-DD.",
-              int(malformed.sum()), len(dates), rows=dates[malformed].to_frame()),
+        Check("dates", "malformed dates", "Publication dates that are missing or not a day as "
+              "YYYY-MM-DD.", len(odd), sum(map(len, stated.values())), rows=odd),
         Check("dates", "relevants later than the query", "Pairs whose document was published after "
               "the query: relevant, yet no prior art at the query's date.", len(later), len(pairs),
               rows=later[shown]),
         Check("dates", "cited yet later", "Pairs in which the query cites a document of a later "
               "date.", len(cited), len(pairs), rows=cited[shown])]
+
+
+def _is_date(text: str | None) -> bool:
+    """Whether a text is a day of the calendar as YYYY-MM-DD."""
+    try:
+        return bool(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text or "")
+                    and date.fromisoformat(text))
+    except ValueError:  # such as the 31st of February
+        return False
 
 
 def _directions(relations) -> set[str]:
@@ -239,3 +275,19 @@ def _classes(collection) -> list[Check]:
                  for tag in ("IN", "MIXED", "OUT", "UNKNOWN")]
     return made
 
+
+_IDS = ("queries.query_id", "corpus.doc_id")
+_PAIRS = ("qrels.query_id", "qrels.doc_id")
+_PARTS = {  # the heading of each part, and the columns without which it can't be made
+    _sizes: ("sizes", (*_IDS, "qrels.query_id")),
+    _protocols: ("sizes", (*_IDS, *_PAIRS, "qrels.category")),
+    _categories: ("categories", ("qrels.category", "qrels.source_relations")),
+    _own_entries: ("own entries", _IDS),
+    _reciprocal: ("own entries", (*_PAIRS, "qrels.category")),
+    _numbers: ("identifiers", ("corpus.doc_id", "corpus.source_xpn")),
+    _texts: ("text", ()),
+    _equal_texts: ("text", ("corpus.doc_id", *(f"corpus.{name}" for name in TEXTS))),
+    _dates: ("dates", (*_IDS, *_PAIRS, "queries.publication_date", "corpus.publication_date",
+                       "qrels.source_relations")),
+    _classes: ("classes", (*_IDS, "queries.ipc", "corpus.ipc")),
+}

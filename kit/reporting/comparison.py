@@ -13,6 +13,8 @@ from kit.reporting import plots, show
 from kit.retrieval.execute import SavedRun
 from kit.text.views import view_of
 
+PAIR_COLUMNS = ["measure", "system", "against", "mean", "mean against", "difference", "p",
+                "wins", "ties", "losses"]
 CONDITIONS = ("environment", "fingerprints", "depth", "sample")
 
 
@@ -46,13 +48,13 @@ def side_by_side(evaluations: dict[str, Evaluation], seed: int) -> pd.DataFrame:
                 "p": paired_test(a.to_numpy(), b.to_numpy(), seed) if per_query else np.nan,
                 "wins": int((a > b).sum()), "ties": int((a == b).sum()), "losses": int((a < b).sum()),
             })
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=PAIR_COLUMNS)
 
 
 def found_by(evaluations: dict[str, Evaluation], k: int) -> pd.DataFrame:
     """Queries of which each system finds a relevant document in its first k: a table of counts.
 
-    Rows: every combination of systems that occurs, as "bm25 and not all-MiniLM-L6-v2".
+    Rows: every combination of systems that occurs, as "only bm25", and "none".
     """
     found = pd.DataFrame({name: pd.Series(e.hits.hits[:, :k].any(axis=1), index=e.hits.query_ids)
                           for name, e in evaluations.items()})
@@ -70,11 +72,18 @@ def _combination(found: dict[str, bool]) -> str:
 
 
 def overlap_by_depth(a: SavedRun, b: SavedRun, depths: list[int]) -> pd.Series:
-    """The mean share of the first k documents that two systems have in common, by k."""
+    """The mean share of the first k documents that two systems have in common, by k.
+
+    Where both return fewer than k, the longer of the two rankings is the whole.
+    """
     queries = sorted(set(a.table["query_id"].to_pylist()) | set(b.table["query_id"].to_pylist()))
     tops = [_by_query(run) for run in (a, b)]
-    return pd.Series({k: np.mean([len(set(tops[0].get(q, [])[:k]) & set(tops[1].get(q, [])[:k])) / k
-                                  for q in queries]) for k in depths}, name="share in common")
+    return pd.Series({k: np.mean([_common(*(top.get(q, [])[:k] for top in tops)) for q in queries])
+                      for k in depths}, name="share in common")
+
+
+def _common(a: list[str], b: list[str]) -> float:
+    return len(set(a) & set(b)) / max(len(a), len(b))
 
 
 def _by_query(run: SavedRun) -> dict[str, list[str]]:
@@ -124,9 +133,9 @@ def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.
         tags = first.domains.reindex(first.values.index)
         for domain in DOMAINS:
             a, b = (e.values.loc[(tags == domain).to_numpy(), measure] for e in (other, first))
-            empty = not len(a)
+            untested = not len(a) or a.isna().any()  # a share over all has no value a query
             rows.append({"slice": domain, "n": len(a), system: a.mean(), base: b.mean(),
-                         "difference": (a - b).mean(), "p": np.nan if empty else paired_test(
+                         "difference": (a - b).mean(), "p": np.nan if untested else paired_test(
                              a.to_numpy(), b.to_numpy(), seed)})
     return pd.DataFrame(rows, columns=None if rows else ["slice", "n", "difference", "p"])
 

@@ -30,7 +30,7 @@ LABELS = {  # each makes a card not quotable
 class Figure(BaseModel):
     """One measure in one slice. mean, low, high are null where `reason` says why."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     protocol: str
     slice: str
@@ -139,18 +139,30 @@ def write_scorecard(card: Scorecard, outputs: str) -> Path:
     """Writes the card once, as JSON and markdown, and returns the JSON's path.
 
     A card with the same content (all but the time, the machine and the cost) is not written
-    twice: its path is returned. Raises ScorecardError when the name is taken by another card.
+    twice: its path is returned. Raises ScorecardError when the name is taken by another card, or
+    when a JSON file in the folder is no scorecard.
     """
     home = folder(outputs)
-    for path in sorted(home.glob("*.json")):
-        if content(read_scorecard(path)) == content(card):
-            return path
-    name = "_".join([card.created, _safe(card.system["name"]), _safe(card.environment)])
-    path = home / f"{name}.json"
-    home.mkdir(parents=True, exist_ok=True)
-    _write_once(path, dump_json(card.model_dump()))
-    write_text(path.with_suffix(".md"), markdown(card))
+    path = _same_card(home, card)
+    if path is None:
+        name = "_".join([card.created, _safe(card.system["name"]), _safe(card.environment)])
+        path = home / f"{name}.json"
+        home.mkdir(parents=True, exist_ok=True)
+        try:
+            _write_once(path, dump_json(card.model_dump()))
+        except ScorecardError:  # another process took the name: with the same card?
+            if content(read_scorecard(path)) != content(card):
+                raise
+    sheet = path.with_suffix(".md")
+    if not sheet.exists():  # a process may have stopped between the two
+        write_text(sheet, markdown(read_scorecard(path)))
     return path
+
+
+def _same_card(home: Path, card: Scorecard) -> Path | None:
+    """The file of a card with the same content, or None."""
+    return next((path for path in sorted(home.glob("*.json"))
+                 if content(read_scorecard(path)) == content(card)), None)
 
 
 def content(card: Scorecard) -> dict:
@@ -228,13 +240,13 @@ def markdown(card: Scorecard) -> str:
         "Data licence": f"{card.licence or 'not stated'}; {card.attribution or 'source not stated'}",
     }
     lines = [f"# {_cell(card.system['name'])} on {_cell(card.environment)}", ""]
-    lines += [f"> {card.note}", ""] if card.note else []
+    lines += [f"> {_cell(card.note)}", ""] if card.note else []
     lines += ["| | |", "|---|---|", *(f"| {k} | {_cell(v)} |" for k, v in facts.items()), ""]
     for protocol in protocols:
         lines += [f"## Protocol {protocol}", "", *_markdown_table(figure_table(figures_of(card), protocol)), ""]
     lines += ["Brackets hold the 95 % bootstrap interval over queries.", "", "## What the measures say",
               "", *(f"- **{name}**: {text}" for name, text in said_of(card)), ""]
-    lines += ["## Counts", "", *(f"- {k.replace('_', ' ')}: {v}" for k, v in card.counts.items()), ""]
+    lines += ["## Counts", "", *(f"- {_cell(k.replace('_', ' '))}: {_cell(v)}" for k, v in sorted(card.counts.items())), ""]
     return "\n".join(lines)
 
 
@@ -249,7 +261,10 @@ def _markdown_table(table: pd.DataFrame) -> list[str]:
     return ["| " + " | ".join(map(_cell, line)) + " |" for line in (head, ["---"] * len(head), *rows)]
 
 
+_MARKUP = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<|\\`*"})
+
+
 def _cell(text) -> str:
     """A text that can't break out of a markdown table or turn into markup."""
-    escaped = str(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-    return " ".join(escaped.split())
+    line = re.sub(r"[^\S\N{NO-BREAK SPACE}]+", " ", str(text)).strip()
+    return line.translate(_MARKUP).replace("](", "]&#40;")  # no link, no picture

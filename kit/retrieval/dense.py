@@ -5,6 +5,7 @@ disk under the model's settings and the texts' own digest, so that a stopped enc
 """
 
 import hashlib
+import json
 import logging
 import os
 from collections import Counter
@@ -35,6 +36,9 @@ PACKAGED_FILES = {
 BLOCK = 512          # texts encoded and saved at a time
 DOCS_AT_ONCE = 8192  # documents scored against a block of queries
 DECIMALS = 6         # a model's own noise is some 1e-7: equal texts are to tie
+SLACK = np.float32(1e-4)  # more than a float32 product and the rounding can be off by
+HEAD = 8             # characters a token: patents have some 5, so a head nearly always suffices
+BY_WORDS = {"BertPreTokenizer", "WhitespaceSplit", "Whitespace"}  # never a token across a blank
 
 
 class Dense:
@@ -92,7 +96,7 @@ class Dense:
     def search_batch(self, query_texts: list[str], topk: int) -> list[Answer]:
         """A ranking a query, with cosines as float32. An empty query finds nothing."""
         queries = self._encoded(query_texts, "query")
-        near = _candidates(queries, self._vectors, topk + 32)
+        near = _candidates(queries, self._vectors, topk)
         answers = []
         for text, query, found in zip(query_texts, queries, near):
             if not text:
@@ -130,12 +134,55 @@ class Dense:
         return vectors
 
     def _encode(self, texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors, and the number of tokens that each text has before it is cut."""
-        lengths = self._model.tokenizer(texts, truncation=False, verbose=False,
-                                        return_attention_mask=False)["input_ids"]
-        vectors = self._model.encode(texts, batch_size=self.given["batch_size"], show_progress_bar=False,
-                                     normalize_embeddings=True, convert_to_numpy=True)
-        return vectors.astype(np.float32), np.array([len(t) for t in lengths])
+        """Vectors of n texts, and how many tokens each has before it is cut: the number is exact
+        up to the limit, and above it where the text has more."""
+        heads, tokens = read_heads(self._model.tokenizer, texts, self._model.max_seq_length)
+        # prompt "": the texts have theirs, and a model's own default is not to be added unseen
+        vectors = self._model.encode(heads, batch_size=self.given["batch_size"], prompt="",
+                                     show_progress_bar=False, normalize_embeddings=True,
+                                     convert_to_numpy=True)
+        return vectors.astype(np.float32), tokens
+
+
+def read_heads(tokenizer, texts: list[str], limit: int | None) -> tuple[list[str], np.ndarray]:
+    """What a model of `limit` tokens reads of each text, and the number of tokens in that.
+
+    A full patent takes longer to tokenise than to embed. A tokenizer that never joins words gives
+    the same first tokens for a text and for its head up to a blank: where the head has more than
+    `limit` tokens it stands for the text; otherwise the text is read whole.
+    """
+    heads, by_words = list(texts), _reads_by_words(tokenizer)
+    if limit and by_words:
+        heads = [_head(text, HEAD * limit) for text in texts]
+    tokens = _token_counts(tokenizer, heads)
+    again = [i for i, n in enumerate(tokens) if len(heads[i]) < len(texts[i]) and n <= limit]
+    for i, n in zip(again, _token_counts(tokenizer, [texts[i] for i in again])):
+        heads[i], tokens[i] = texts[i], n
+    return heads, tokens
+
+
+def _head(text: str, size: int) -> str:
+    """The text up to its last blank within `size` characters; whole where there is none."""
+    if len(text) <= size:
+        return text
+    end = max(text.rfind(" ", 0, size), text.rfind("\n", 0, size))
+    return text[:end] if end > 0 else text
+
+
+def _token_counts(tokenizer, texts: list[str]) -> np.ndarray:
+    if not texts:  # a tokenizer can't take an empty batch
+        return np.empty(0, np.int64)
+    read = tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)
+    return np.array([len(ids) for ids in read["input_ids"]])
+
+
+def _reads_by_words(tokenizer) -> bool:
+    """Whether blanks always part tokens, by the first step of a fast tokenizer's own settings."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    step = json.loads(backend.to_str())["pre_tokenizer"] if backend is not None else None
+    if step and step["type"] == "Sequence":
+        step = step["pretokenizers"][0]
+    return bool(step) and step["type"] in BY_WORDS
 
 
 def _blocks(texts: Iterable[str]):
@@ -145,18 +192,19 @@ def _blocks(texts: Iterable[str]):
 
 
 def _candidates(queries: np.ndarray, vectors: np.ndarray, k: int) -> list[np.ndarray]:
-    """For each query the positions of its k nearest documents by float32 product, in blocks."""
+    """For each query the positions of its k nearest documents, and of all that could tie with the
+    k-th: float32 products of unit vectors, queries × dimensions and n × dimensions, in blocks."""
     kept = [np.empty(0, np.int64)] * len(queries)
     best = [np.empty(0, np.float32)] * len(queries)
     for start in range(0, len(vectors), DOCS_AT_ONCE):
         products = queries @ vectors[start:start + DOCS_AT_ONCE].T
+        places = np.arange(start, start + products.shape[1])
         for i, row in enumerate(products):
-            near = np.argpartition(-row, k)[:k] if len(row) > k else np.arange(len(row))
-            kept[i] = np.append(kept[i], near + start)
-            best[i] = np.append(best[i], row[near])
-            if len(kept[i]) > k:
-                stay = np.argpartition(-best[i], k)[:k]
-                kept[i], best[i] = kept[i][stay], best[i][stay]
+            kept[i], best[i] = np.append(kept[i], places), np.append(best[i], row)
+            if len(best[i]) > k:
+                kth = np.partition(best[i], len(best[i]) - k)[len(best[i]) - k]
+                near = best[i] >= kth - SLACK
+                kept[i], best[i] = kept[i][near], best[i][near]
     return kept
 
 
@@ -197,7 +245,8 @@ def packaged_folder() -> Path:
 
 def _weights_digest(folder: Path) -> str:
     """sha256 over the digests of a model folder's weights, tokenizer and settings."""
-    files = sorted(f for f in folder.rglob("*") if f.suffix in (".safetensors", ".json", ".txt"))
+    kinds = (".safetensors", ".json", ".txt", ".model")
+    files = sorted(f for f in folder.rglob("*") if f.suffix in kinds)
     if not any(f.suffix == ".safetensors" for f in files):
         raise SearchError("the folder holds no .safetensors weights", folder,
                           "Give a sentence-transformers model folder; pickled weights are not read")

@@ -74,10 +74,16 @@ def require_ready(collection, params: Params) -> None:
 def reopen(folder: Path) -> SavedRun:
     """A saved run. Raises RunError when the ranking is not the one its manifest names."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    if digest_of_file(folder / "run.parquet") != manifest["run_sha256"]:
+    path = folder / "run.parquet"
+    if not path.exists() or digest_of_file(path) != manifest["run_sha256"]:
         raise RunError("the run is not the one that its manifest names", folder,
                        "Delete the folder and search again")
-    return SavedRun(folder, pq.read_table(folder / "run.parquet", schema=SCHEMA), manifest)
+    return SavedRun(folder, _read(path), manifest)
+
+
+def _read(path: Path) -> pa.Table:
+    # without partitioning, or a folder named a=b would add a column
+    return pq.read_table(path, schema=SCHEMA, partitioning=None)
 
 
 def query_positions(collection, params: Params) -> np.ndarray:
@@ -111,7 +117,7 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     system.prepare(ids, texts(collection, "corpus", params.corpus_view))
     indexed, corpus_notes = time.perf_counter() - start, system.notes()
     counts = _search_blocks(collection, system, params, set(ids), folder / "parts")
-    parts = [pq.read_table(f) for f in sorted((folder / "parts").glob("*.parquet"))]
+    parts = [_read(f) for f in sorted((folder / "parts").glob("*.parquet"))]
     searched, notes = counts.pop("seconds"), counts.pop("notes")
     saved = _save(folder, _joined(parts), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings}, "notes": corpus_notes | notes,
@@ -212,28 +218,50 @@ def misbehaviour(answer: Answer, topk: int, doc_ids: set[str]) -> str | None:
     ids, scores = answer
     if len(ids) > topk:
         return f"{len(ids)} identifiers, where {topk} were asked for"
+    strange = [i for i in ids if not isinstance(i, str)]
+    if strange:  # None among them
+        return f"{strange[0]!r} where an identifier, a text, is asked for"
     if len(set(ids)) < len(ids):
         return f"identifier {next(i for i in ids if ids.count(i) > 1)!r} twice"
     unknown = next((i for i in ids if i not in doc_ids), None)
     if unknown is not None:
         return f"identifier {unknown!r}, which the corpus lacks"
-    if scores is not None and (len(scores) != len(ids) or not np.isfinite(scores).all()):
-        return "scores that are no finite numbers, or not one an identifier"
+    if scores is not None and not _finite(scores, len(ids)):
+        return "scores that are no finite float32, or not one an identifier"
     return None
 
 
+def _finite(scores, n: int) -> bool:
+    try:
+        with np.errstate(over="ignore"):  # 1e39 becomes infinite, and is refused
+            values = np.asarray(scores, np.float64).astype(np.float32)
+    except (TypeError, ValueError):
+        return False
+    return values.shape == (n,) and bool(np.isfinite(values).all())
+
+
 def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
-    """The answer without the query's own entry, cut to the depth; the number of entries taken
-    out; and whether the cut fell into a tie. An order without scores gets falling ones."""
-    ids, scores = answer
-    if scores is None:
-        scores = np.arange(len(ids), 0, -1)
-    scores = np.asarray(scores, np.float32)
+    """The answer under the tie rule, without the query's own entry, cut to the depth; the number
+    of entries taken out; and whether the cut fell into a tie. An order without scores gets
+    falling ones."""
+    ids, scores = _in_order(answer)
     keep = np.array([i != own_entry for i in ids], bool)
     left = [i for i, k in zip(ids, keep) if k]
     rest = scores[keep]
     tied = len(left) > depth and rest[depth - 1] == rest[depth]
     return Answer(left[:depth], rest[:depth]), len(ids) - len(left), bool(tied)
+
+
+def _in_order(answer: Answer) -> tuple[list[str], np.ndarray]:
+    """Identifiers and float32 scores by the tie rule: a cut in any other order keeps the wrong."""
+    ids, scores = answer
+    if scores is None:
+        return ids, np.arange(len(ids), 0, -1).astype(np.float32)
+    scores = np.asarray(scores, np.float32)
+    # text compares by code point, which is the order of its UTF-8 bytes
+    order = sorted(range(len(ids)), key=ids.__getitem__, reverse=True)
+    order.sort(key=lambda i: -scores[i])
+    return [ids[i] for i in order], scores[order]
 
 
 def _take_in(collection, name: str, params: Params) -> SavedRun:

@@ -17,7 +17,8 @@ def open_run(path: Path, collection) -> tuple[pa.Table, dict[str, int]]:
     the corpus lacks, and when no query is the collection's.
     """
     rows = read_rows(path)
-    known = np.isin(np.array(rows.queries, object), list(collection.ids("queries")))
+    query_ids = set(collection.ids("queries"))
+    known = np.array([q in query_ids for q in rows.queries])
     mine = rows if known.all() else rows.kept(known)
     if not mine.queries:
         raise RunError("no query of the run is in the collection", f"{path}, first {rows.queries[0]!r}",

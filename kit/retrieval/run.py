@@ -110,9 +110,9 @@ def read_rows(path: Path) -> Rows:
     twice for one query.
     """
     path = Path(path)
-    if not path.is_file():
-        raise RunError("there is no such run file", path, "Give a TREC or Parquet run")
     try:
+        if not path.is_file():  # raises itself below a folder that may not be entered
+            raise RunError("there is no such run file", path, "Give a TREC or Parquet run")
         with open(path, "rb") as file:
             is_parquet = file.read(4) == b"PAR1"
         rows = _parquet_rows(path) if is_parquet else _trec_rows(path)
@@ -154,20 +154,22 @@ def _trec_rows(path: Path) -> Rows:
 
 def _parquet_rows(path: Path) -> Rows:
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, partitioning=None)  # a folder named a=b adds no column
+        table.validate(full=True)  # bytes that are no UTF-8
     except pa.ArrowException as error:
         raise RunError(f"the run is no readable Parquet file: {error}", path,
                        "Write it anew") from error
     for name, kind, fits in (("query_id", "strings", _is_text), ("doc_id", "strings", _is_text),
                              ("score", "numbers", _is_number)):
-        if name not in table.column_names:
-            raise RunError(f"the run lacks the column '{name}'", path,
+        if table.column_names.count(name) != 1:
+            raise RunError(f"the run has the column '{name}' not once", path,
                            "A run has query_id, doc_id, rank and score")
         if not fits(table[name].type):
             raise RunError(f"the column '{name}' holds {table[name].type}, not {kind}", path,
                            "Write it with the types of a run")
     n = len(table)
-    ranks = table["rank"].to_pylist() if "rank" in table.column_names else [None] * n
+    stated = table.column_names.count("rank") == 1 and pa.types.is_integer(table["rank"].type)
+    ranks = table["rank"].to_pylist() if stated else [None] * n
     return Rows(path, "row", table["query_id"].to_pylist(), table["doc_id"].to_pylist(),
                 [-1 if r is None else r for r in ranks],
                 [math.nan if s is None else float(s) for s in table["score"].to_pylist()],
@@ -206,11 +208,13 @@ def _refuse_bad_rows(rows: Rows) -> None:
 def rank_disagreements(rows: Rows, run: pa.Table) -> int:
     """How many rows stand elsewhere by the rank the file states than by its scores.
 
-    Ranks may start at 0 or 1; what counts is each query's order by them.
+    Ranks may start at 0 or 1; what counts is each query's order by them, and equal ranks state
+    none. 0 for a file in which a rank can't be read.
     """
     if -1 in rows.ranks:
         return 0
-    stated = pa.table({"query_id": rows.queries, "doc_id": rows.docs, "rank": rows.ranks})
-    order = stated.take(pc.sort_indices(stated, sort_keys=[
-        ("query_id", "ascending"), ("rank", "ascending"), ("doc_id", "descending")]))
-    return sum(a != b for a, b in zip(order["doc_id"].to_pylist(), run["doc_id"].to_pylist()))
+    rank_of = dict(zip(zip(rows.queries, rows.docs), rows.ranks))
+    pairs = zip(run["query_id"].to_pylist(), run["doc_id"].to_pylist())
+    stated = np.array([rank_of[pair] for pair in pairs])
+    order = np.lexsort((stated, _codes(run["query_id"])))  # stable: ties stay as the run has them
+    return int((order != np.arange(len(order))).sum())

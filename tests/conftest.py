@@ -1,0 +1,109 @@
+"""Fixtures of all rooms. Tests need no network, and leave nothing outside pytest's own folders."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kit.collection.miniature import CARD, CONFIG
+from kit.collection.schema import FEATURES, SPLIT
+from kit.collection.sources import Collection, open_collection
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(tmp_path_factory):
+    """What runs leave goes to a temporary folder, unless KIT_OUTPUTS names one."""
+    cache = str(tmp_path_factory.mktemp("datasets"))
+    with pytest.MonkeyPatch.context() as patch:
+        if not os.environ.get("KIT_OUTPUTS"):
+            patch.setenv("KIT_OUTPUTS", str(tmp_path_factory.mktemp("outputs")))
+        patch.setenv("HF_DATASETS_CACHE", cache)  # for kernels and other processes
+        patch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(cache))
+        yield
+
+
+@pytest.fixture(scope="session")
+def mini(own_folders) -> Collection:
+    """The built-in miniature."""
+    return open_collection("mini")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real texts and reference values beside the repository."""
+    folder = Path(__file__).resolve().parents[1].parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("the folder ../shared with real texts and reference values is not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def make_collection() -> Callable[..., Path]:
+    """A function that writes a tiny collection in the hub's layout: see `write_collection`."""
+    return write_collection
+
+
+def write_collection(
+    tmp_path: Path,
+    queries: list = ("q1", "q2"),
+    corpus: list = ("d1", "d2", "d3"),
+    qrels: list = (("q1", "d1"), ("q1", "d2", "A"), ("q2", "d3", "overlap")),
+    *,
+    tweak: dict[str, Callable] | None = None,
+    name: str = "tiny",
+    readme: bool = True,
+    **parquet,
+) -> Path:
+    """Writes tmp_path/name and returns it; the defaults make a sound collection.
+
+    queries, corpus: an id or a dict a row; columns that are not named get sane values.
+    qrels: (query, document), with a category (XY if none), or a dict a row.
+    tweak: {table: function}, which gets the table and returns the one to write, or a list of
+    tables, one a file. readme: write the README with its configs. parquet: for `write_table`.
+    """
+    folder = tmp_path / name
+    folder.mkdir(parents=True)
+    rows = {"queries": [_patent(r, "query_id") for r in queries],
+            "corpus": [_patent(r, "doc_id") for r in corpus], "qrels": [_pair(r) for r in qrels]}
+    for table, values in rows.items():
+        schema = FEATURES[table].arrow_schema.remove_metadata()
+        made = pa.Table.from_pylist([{c: r.get(c) for c in schema.names} for r in values], schema)
+        made = (tweak or {}).get(table, lambda t: t)(made)
+        shards = made if isinstance(made, list) else [made]
+        (folder / table).mkdir()
+        for n, shard in enumerate(shards):
+            file = folder / table / f"{SPLIT}-{n:05d}-of-{len(shards):05d}.parquet"
+            pq.write_table(shard, file, **parquet)
+    if readme:
+        configs = "\n".join(CONFIG.format(table=t) for t in FEATURES)
+        (folder / "README.md").write_text(CARD.format(configs=configs), encoding="utf-8")
+    return folder
+
+
+def _patent(row: str | dict, id_column: str) -> dict:
+    row = {id_column: row} if isinstance(row, str) or row is None else row
+    said = row.get(id_column) or "x"
+    return {
+        "source_xpn": f"EP99{said}", "publication_authority": "EP", "source_apl": "en",
+        "publication_date": "2010-05-17" if id_column == "query_id" else "2001-02-28",
+        "ipc": ["F16K31/06"], "title": f"Valve {said}", "abstract": f"A valve {said} with a seat.",
+        "claims": f"1. A valve {said}.\n2. A valve {said} with a seat.",
+        "description": f"The valve {said} opens.\nIt closes again.",
+        "adb": ["It is tight."], "iclm": [f"1. A valve {said}."], "obj": None,
+        "ai_title": "Valve", "ai_claim_summary": "A valve.", "ai_obj": "Tightness.",
+        "ai_adv": "It is tight.", "ai_ab": "A tight valve.", "ai_features": ["valve", "seat"],
+        "ipc_section": "F", **row}
+
+
+def _pair(row: tuple | dict) -> dict:
+    row = row if isinstance(row, dict) else dict(zip(("query_id", "doc_id", "category"), row))
+    label = row.get("category", "XY")
+    behind = ["A", "XY", "X"] if label == "overlap" else [label]
+    return {"category": label,
+            "source_relations": [{"category": c, "direction": "cited"} for c in behind], **row}

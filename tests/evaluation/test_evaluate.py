@@ -1,0 +1,140 @@
+"""A run against a collection: protocols, slices, samples."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kit.collection.sources import open_collection
+from kit.errors import CollectionError, MeasureError
+from kit.evaluation.evaluate import FIGURE_COLUMNS, all_figures, evaluate, figures, recall_by_depth
+from kit.params import make_params
+from kit.relevance.protocols import positives
+from kit.retrieval.execute import retrieve
+from kit.retrieval.run import ranked
+
+NAMES = ["nDCG@10", "R@5", "RR", "GoldCoverage@5", "Judged@5"]
+
+
+@pytest.fixture(scope="module")
+def run(mini):
+    """Every second relevant document of most queries, among documents drawn by chance."""
+    rng, rows = np.random.default_rng(0), []
+    docs = np.array(mini.ids("corpus"), object)
+    for n, (query, mine) in enumerate(mini.pairs.groupby("query_id")["doc_id"]):
+        if n % 10:  # the others are missing from the run
+            found = dict.fromkeys([*mine[::2], *rng.choice(docs, 20)])
+            rows += [(query, doc, rng.random()) for doc in found]
+    return ranked(*zip(*rows))
+
+
+@pytest.mark.parametrize("protocol", ["all", "xy", "a"])
+def test_the_slices_add_up_to_the_whole(mini, run, protocol):
+    frame = figures(evaluate(run, mini, protocol, NAMES), seed=0)
+    assert list(frame.columns) == FIGURE_COLUMNS
+    for measure, rows in frame.groupby("measure"):
+        whole, parts = rows[rows["slice"] == "all"].iloc[0], rows[rows["slice"] != "all"]
+        assert parts["n"].sum() == whole["n"]
+        if measure != "GoldCoverage@5":  # a share over pairs: slices weigh by pairs, not queries
+            total = (parts["mean"] * parts["n"]).sum()
+            assert total == pytest.approx(whole["mean"] * whole["n"], abs=1e-9)
+
+
+def test_gold_coverage_of_slices_weighs_by_pairs(mini, run):
+    evaluation = evaluate(run, mini, "all", ["GoldCoverage@5"])
+    frame = figures(evaluation, seed=0).set_index("slice")["mean"]
+    golds = pd.Series(evaluation.hits.relevant, index=evaluation.hits.query_ids)
+    by_slice = golds.groupby(evaluation.domains.reindex(golds.index)).sum()
+    assert (frame[by_slice.index] * by_slice).sum() == pytest.approx(frame["all"] * golds.sum())
+
+
+def test_the_figure_over_all_queries_is_the_evaluations_mean_within_its_interval(mini, run):
+    evaluation = evaluate(run, mini, "all", NAMES)
+    frame = figures(evaluation, seed=0)
+    for row in frame[frame["slice"] == "all"].itertuples():
+        assert row.mean == pytest.approx(evaluation.mean(row.measure), abs=1e-12)
+        assert row.low <= row.mean <= row.high
+
+
+def test_a_slice_without_queries_has_n_0_and_no_mean(tmp_path, make_collection):
+    collection = open_collection(str(make_collection(tmp_path)))  # one section: all IN
+    frame = figures(evaluate(ranked(["q1"], ["d1"], [1]), collection, "all", ["RR"]), seed=0)
+    out = frame.set_index("slice").loc["OUT"]
+    assert out["n"] == 0 and out[["mean", "low", "high"]].isna().all()
+
+
+@pytest.mark.parametrize(("protocol", "expected", "left_out"), [
+    ("all", {"q1": 0.5, "q2": 0.0}, 1), ("xy", {"q1": 1.0, "q2": 0.0}, 1), ("a", {"q1": 0.0, "q2": 0.0}, 1)])
+def test_a_protocol_decides_what_is_relevant(tmp_path, make_collection, protocol, expected, left_out):
+    collection = open_collection(str(make_collection(tmp_path, queries=["q1", "q2", "q3"])))
+    evaluation = evaluate(ranked(["q1", "q2"], ["d1", "d1"], [1, 1]), collection, protocol, ["R@1"])
+    assert evaluation.values["R@1"].to_dict() == expected
+    assert evaluation.without_positives == left_out
+
+
+def test_a_label_of_another_protocol_is_judged_all_the_same(tmp_path, make_collection):
+    collection = open_collection(str(make_collection(tmp_path)))
+    evaluation = evaluate(ranked(["q1", "q1"], ["d1", "d3"], [2, 1]), collection, "a", ["Judged@2"])
+    assert evaluation.values["Judged@2"]["q1"] == 0.5  # d1 is XY
+
+
+def test_a_sample_leaves_the_other_queries_out(mini, run):
+    whole = evaluate(run, mini, "xy", NAMES)
+    among = list(mini.ids("queries")[3:40])
+    part = evaluate(run, mini, "xy", NAMES, among)
+    left = [q for q in whole.hits.query_ids if q in among]
+    pd.testing.assert_frame_equal(part.values, whole.values.loc[left])
+    assert part.without_positives == len(among) - len(left)
+
+
+def test_a_measure_named_twice_is_one_column(mini, run):
+    evaluation = evaluate(run, mini, "all", ["RR", "R@5", "RR"])
+    assert list(evaluation.values.columns) == ["RR", "R@5"]
+
+
+def test_a_collection_that_breaks_its_layout_is_refused(tmp_path, make_collection):
+    collection = open_collection(str(make_collection(tmp_path, qrels=[("q1", "d1"), ("q1", "gone")])))
+    with pytest.raises(CollectionError, match="gone"):
+        evaluate(ranked(["q1"], ["d1"], [1]), collection, "all", ["RR"])
+
+
+@pytest.mark.parametrize(("protocol", "names"), [("xyz", ["RR"]), ("all", ["RR", "bpref"])])
+def test_an_unknown_protocol_or_measure_is_refused(mini, run, protocol, names):
+    with pytest.raises(MeasureError):
+        evaluate(run, mini, protocol, names)
+
+
+def test_all_figures_hold_every_protocol_offered(mini, run):
+    frame = all_figures(run, mini, NAMES, seed=0)
+    assert list(frame["protocol"].unique()) == ["all", "xy", "a"]
+    for protocol, rows in frame.groupby("protocol"):
+        n = positives(mini, protocol)["query_id"].nunique()
+        assert set(rows.loc[rows["slice"] == "all", "n"]) == {n}
+
+
+def test_all_figures_pass_over_a_protocol_without_a_pair(tmp_path, make_collection):
+    collection = open_collection(str(make_collection(tmp_path, qrels=[("q1", "d1", "XY")])))
+    frame = all_figures(ranked(["q1"], ["d1"], [1]), collection, ["RR"], seed=0)
+    assert list(frame["protocol"].unique()) == ["all", "xy"]
+
+
+def test_recall_by_depth_is_r_at_every_k(mini, run):
+    evaluation = evaluate(run, mini, "all", ["RR"])
+    curve = recall_by_depth(evaluation)
+    at = evaluate(run, mini, "all", [f"R@{k}" for k in curve.index])
+    assert curve.to_list() == pytest.approx([at.mean(f"R@{k}") for k in curve.index])
+
+
+def test_the_order_of_the_tables_changes_no_figure(tmp_path, make_collection):
+    """Every document reads the same, so that every score ties: only the tie rule may decide."""
+    corpus = [{"doc_id": f"d{i}", "title": "Valve", "abstract": "A valve with a seat.",
+               "claims": "", "description": ""} for i in range(7)]
+    qrels = [("q1", "d6"), ("q1", "d2", "A"), ("q2", "d0", "overlap")]
+    found = []
+    for name, turn in (("one", 1), ("other", -1)):
+        folder = make_collection(tmp_path, ["q1", "q2"][::turn], corpus[::turn], qrels[::turn], name=name)
+        collection = open_collection(str(folder))
+        params = make_params({"collection": str(folder), "systems": ["bm25"], "depth": 3,
+                              "outputs": str(tmp_path / "out")})
+        found.append(evaluate(retrieve(collection, "bm25", params).table, collection, "all", NAMES).values)
+    pd.testing.assert_frame_equal(*found)
+    assert found[0]["RR"].to_dict() == {"q1": 1.0, "q2": 0.0}  # d6, d5, d4 and the cut

@@ -1,0 +1,90 @@
+"""Intervals and the paired test: against scipy, and against counting every case."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from kit.evaluation.uncertainty import intervals, paired_test
+
+VALUES = np.random.default_rng(7).beta(0.4, 1.2, size=(60, 3))  # skewed, as nDCG is
+GOLDS = np.random.default_rng(8).integers(1, 12, size=60).astype(float)
+
+
+def test_the_interval_of_a_mean_is_scipys():
+    ours = intervals(VALUES, np.ones_like(VALUES), seed=1)
+    for column, (low, high) in zip(VALUES.T, ours):
+        theirs = stats.bootstrap((column,), np.mean, method="percentile", n_resamples=20_000,
+                                 rng=np.random.default_rng(2)).confidence_interval
+        noise = 0.15 * column.std() / np.sqrt(len(column))
+        assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=noise)
+
+
+def test_the_interval_of_a_share_is_scipys_over_pairs():
+    found = np.floor(GOLDS * VALUES[:, 0])
+    low, high = intervals(found[:, None], GOLDS[:, None], seed=1)[0]
+    theirs = stats.bootstrap(
+        (found, GOLDS), lambda a, b, axis=-1: a.sum(axis) / b.sum(axis), paired=True,
+        vectorized=True, method="percentile", n_resamples=20_000,
+        rng=np.random.default_rng(2)).confidence_interval
+    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=0.008)
+
+
+def test_a_seed_gives_the_same_interval_again_and_another_seed_another():
+    ones = np.ones_like(VALUES)
+    again, other = intervals(VALUES, ones, seed=3), intervals(VALUES, ones, seed=4)
+    np.testing.assert_array_equal(intervals(VALUES, ones, seed=3), again)
+    assert not np.array_equal(again, other)
+
+
+def test_all_columns_see_the_same_resamples():
+    together = intervals(VALUES, np.ones_like(VALUES), seed=5)
+    for i in range(VALUES.shape[1]):
+        alone = intervals(VALUES[:, [i]], np.ones((len(VALUES), 1)), seed=5)
+        np.testing.assert_allclose(together[[i]], alone, rtol=1e-12)
+
+
+def test_a_constant_has_an_interval_of_no_width():
+    low, high = intervals(np.full((9, 1), 0.25), np.ones((9, 1)), seed=0)[0]
+    assert (low, high) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_fewer_than_two_queries_have_no_interval(n):
+    assert np.isnan(intervals(np.ones((n, 2)), np.ones((n, 2)), seed=0)).all()
+
+
+def exact_p(difference: np.ndarray) -> float:
+    """The share of all 2^n sign flips whose sum is as extreme."""
+    sums = [abs(np.dot(signs, difference)) for signs in product((-1, 1), repeat=len(difference))]
+    return float(np.mean([s >= abs(difference.sum()) - 1e-12 for s in sums]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+@pytest.mark.parametrize("draw", range(3))
+def test_the_paired_test_agrees_with_counting_every_flip(n, draw):
+    a, b = np.random.default_rng(100 * n + draw).choice([0, 0.1, 0.3, 0.5, 1], size=(2, n))
+    p = exact_p(a - b)
+    assert paired_test(a, b, seed=1) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 10_000) + 2e-4)
+
+
+def test_the_paired_test_is_symmetric():
+    a, b = VALUES[:, 0], VALUES[:, 1]
+    assert paired_test(a, b, seed=1) == paired_test(b, a, seed=1)
+
+
+def test_two_clearly_different_systems_have_a_small_p():
+    a = VALUES[:, 0]
+    assert paired_test(a + 0.5, a, seed=1) == 1 / 10_001
+
+
+@pytest.mark.parametrize("flips", [30, 250, 10_000])
+def test_identical_systems_have_p_1_whatever_the_number_of_flips(flips):
+    assert paired_test(VALUES[:, 0], VALUES[:, 0], seed=1, flips=flips) == 1
+
+
+def test_p_is_a_share_of_exactly_the_flips_asked_for():
+    p = paired_test(VALUES[:5, 0], VALUES[:5, 1], seed=1, flips=250)
+    assert p * 251 == pytest.approx(round(p * 251))
+    assert p == pytest.approx(exact_p(VALUES[:5, 0] - VALUES[:5, 1]), abs=0.13)

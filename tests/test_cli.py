@@ -1,0 +1,221 @@
+"""The command line: figures of a run as JSON, and errors of one line."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kit.cli import main
+from kit.collection.sources import open_collection
+from kit.evaluation.evaluate import evaluate
+from kit.files import ROOT
+from kit.params import make_params
+from kit.retrieval.execute import retrieve
+from kit.retrieval.run import ranked, write_run, write_trec
+
+KEYS = {"queries", "missing", "without_positives", "own_entries", "measures"}
+# q1 is a candidate too; q3 has no relevant document
+TABLES = {"queries": ["q1", "q2", "q3"], "corpus": ["d1", "d2", "d3", "q1"],
+          "qrels": [("q1", "d1"), ("q1", "d2", "A"), ("q2", "d3", "overlap")]}
+RUN = {"q1": ["q1", "d3", "d1"], "q3": ["d1"]}
+
+
+def strict_json(text: str):
+    """JSON in which NaN and infinity are no numbers."""
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+
+
+def run_file(folder, rankings: dict, kind: str = "trec"):
+    """A run file of {query: documents, best first}."""
+    rows = [(q, d, -n) for q, docs in rankings.items() for n, d in enumerate(docs)]
+    path, table = folder / f"run.{kind}", ranked(*zip(*rows))
+    write_run(path, table) if kind == "parquet" else write_trec(path, table, "made")
+    return path
+
+
+@pytest.fixture
+def made(tmp_path, make_collection):
+    return make_collection(tmp_path, **TABLES)
+
+
+def score(capsys, collection, run, *more: str, protocol="all", measures="nDCG@10,R@100"):
+    """What `score --json` prints, as data."""
+    assert main(["score", "--collection", str(collection), "--run", str(run), "--protocol", protocol,
+                 "--measures", measures, "--json", *more]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return strict_json(out)
+
+
+def refused(capsys, *arguments) -> str:
+    """The one line that a refused command says."""
+    assert main([str(a) for a in arguments]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("kit: ") and err.count("\n") == 1 and err.endswith("\n")
+    return err
+
+
+@pytest.mark.parametrize("kind", ["trec", "parquet"])
+def test_a_run_is_scored(capsys, tmp_path, made, kind):
+    found = score(capsys, made, run_file(tmp_path, RUN, kind), measures="RR,R@1,GoldCoverage@2")
+    assert set(found) - KEYS == {"protocol", "unknown_queries", "rank_disagrees"}
+    assert {k: found[k] for k in KEYS} == {
+        "queries": 2, "missing": 1, "without_positives": 1, "own_entries": 1, "measures": {
+            # without its own entry q1 has d3, then d1
+            "RR": {"mean": 0.25, "per_query": {"q1": 0.5, "q2": 0.0}},
+            "R@1": {"mean": 0.0, "per_query": {"q1": 0.0, "q2": 0.0}},
+            "GoldCoverage@2": {"mean": pytest.approx(1 / 3), "per_query": None}}}
+
+
+def test_the_protocol_decides_what_counts(capsys, tmp_path, made):
+    run = run_file(tmp_path, RUN)
+    means = {p: score(capsys, made, run, protocol=p, measures="RR")["measures"]["RR"]["mean"]
+             for p in ("all", "xy", "a")}
+    assert means == {"all": 0.25, "xy": 0.25, "a": 0.0}
+
+
+def test_a_query_with_its_own_entry_only_is_missing(capsys, tmp_path, made):
+    found = score(capsys, made, run_file(tmp_path, {"q1": ["q1"], "q2": ["d3"]}), measures="RR")
+    assert (found["missing"], found["own_entries"]) == (1, 1)
+
+
+def test_an_own_entry_stays_a_candidate_of_other_queries(capsys, tmp_path, make_collection):
+    folder = make_collection(tmp_path, **TABLES | {"qrels": [("q2", "q1")]})
+    found = score(capsys, folder, run_file(tmp_path, {"q2": ["q1"]}), measures="RR")
+    assert (found["own_entries"], found["measures"]["RR"]["mean"]) == (0, 1.0)
+
+
+def test_strange_queries_and_ranks_are_told(capsys, tmp_path, made):
+    run = tmp_path / "run.txt"
+    run.write_text("q2 Q0 d3 2 9.5 x\nq2 Q0 d1 1 0.5 x\nnobody Q0 d1 1 1 x\n", encoding="utf-8")
+    found = score(capsys, made, run, measures="RR")
+    assert (found["unknown_queries"], found["rank_disagrees"]) == (1, 2)
+    assert found["measures"]["RR"]["per_query"]["q2"] == 1  # by its score
+
+
+def test_a_measure_named_twice_is_given_once(capsys, tmp_path, made):
+    assert list(score(capsys, made, run_file(tmp_path, RUN), measures="RR, R@1,RR,")["measures"]) == ["RR", "R@1"]
+
+
+def test_without_json_the_means_are_shown(capsys, tmp_path, made):
+    assert main(["score", "--collection", str(made), "--run", str(run_file(tmp_path, RUN)),
+                 "--measures", "RR"]) == 0
+    assert ["RR", "0.2500"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_every_reference_value_comes_out_of_the_command(capsys, tmp_path, make_collection, shared):
+    lines = (shared / "conformance" / "measures.jsonl").read_text(encoding="utf-8").splitlines()
+    for n, case in enumerate(map(json.loads, lines)):
+        qrels, run = case["qrels"], case["run"]
+        docs = {d for by_query in (qrels, run) for docs in by_query.values() for d in docs}
+        folder = make_collection(tmp_path, sorted({*qrels, *run}), sorted(docs),
+                                 [(q, d) for q, docs in qrels.items() for d in docs], name=f"c{n}")
+        found = score(capsys, folder, run_file(tmp_path, run, "parquet"), measures=",".join(case["expected"]))
+        for name, expected in case["expected"].items():
+            ours = found["measures"][name]
+            assert ours["mean"] == pytest.approx(expected["mean"], abs=1e-9, rel=0), (case["name"], name)
+            if expected["per_query"] is None:
+                assert ours["per_query"] is None
+            else:
+                assert ours["per_query"] == pytest.approx(expected["per_query"], abs=1e-9, rel=0)
+
+
+@pytest.mark.parametrize(("option", "value", "said"), [
+    ("--protocol", "xyz", "unknown protocol 'xyz'"), ("--measures", "bpref", "no meaning"),
+    ("--measures", "nDCG", "needs a cutoff"), ("--measures", "RR,nDCG@0", "unknown measure 'nDCG@0'"),
+    ("--measures", " , ", "no measure is named"), ("--run", "nowhere.trec", "no such run file"),
+    ("--collection", "nowhere", "no such collection")])
+def test_a_wrong_value_is_one_line(capsys, tmp_path, made, option, value, said):
+    given = {"--collection": made, "--run": run_file(tmp_path, RUN)} | {option: value}
+    assert said in refused(capsys, "score", *(word for pair in given.items() for word in pair))
+
+
+@pytest.mark.parametrize(("lines", "said"), [
+    ("q1 Q0 d1 1 1 x\nq1 Q0 d1 2 0.5 x\n", "query 'q1', document 'd1' twice"),
+    ("q1 Q0 gone 1 1 x\n", "no document 'gone'"), ("nobody Q0 d1 1 1 x\n", "no query of the run"),
+    ("q1 Q0 d1 1 nan x\n", "no finite number"), ("q1 d1 1\n", "columns"), ("", "no row")])
+def test_a_wrong_run_is_one_line(capsys, tmp_path, made, lines, said):
+    run = tmp_path / "run.txt"
+    run.write_text(lines, encoding="utf-8")
+    assert said in refused(capsys, "score", "--collection", made, "--run", run)
+
+
+def test_a_collection_that_breaks_its_layout_is_one_line(capsys, tmp_path, make_collection):
+    folder = make_collection(tmp_path, **TABLES | {"qrels": [("q1", "d1"), ("q1", "gone")]})
+    assert "breaks its layout" in refused(capsys, "score", "--collection", folder, "--run", run_file(tmp_path, RUN))
+
+
+@pytest.mark.parametrize("arguments", [[], ["score"], ["score", "--run"], ["nonsense"], ["audit", "mini", "--odd"]])
+def test_a_misused_command_is_one_line(capsys, arguments):
+    assert "--help" in refused(capsys, *arguments)
+
+
+def test_an_error_leaves_no_traceback_and_the_status_1():
+    done = subprocess.run([sys.executable, "-m", "kit", "score", "--collection", "mini", "--run", "no\nwhere"],
+                          cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("kit: there is no such run file") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("protocol", ["xy", "a"])
+def test_a_protocol_without_categories_is_refused_with_the_reason(capsys, tmp_path, make_collection, protocol):
+    folder = make_collection(tmp_path, qrels=[("q1", "d1", None)])
+    said = refused(capsys, "score", "--collection", folder, "--run", run_file(tmp_path, {"q1": ["d1"]}),
+                   "--protocol", protocol)
+    assert "every category is null" in said
+
+
+def test_the_audit_is_valid_json(capsys):
+    assert main(["audit", "mini", "--json"]) == 0
+    checks = strict_json(capsys.readouterr().out)
+    assert {"group", "check", "count", "share", "expected", "verdict", "what it says"} == set(checks[0])
+    assert {c["check"]: c["count"] for c in checks}["corpus"] == 600
+
+
+def test_the_audit_of_a_broken_collection_is_valid_json_too(capsys, tmp_path, make_collection):
+    folder = make_collection(tmp_path, qrels=[("q1", "gone"), ("q1", "gone")],
+                             tweak={"corpus": lambda table: table.drop_columns(["ipc", "title"])})
+    assert main(["audit", str(folder), "--json"]) == 0
+    checks = strict_json(capsys.readouterr().out)
+    assert {c["verdict"] for c in checks if c["count"] is None} == {"absent"}
+    assert all(isinstance(c["count"], int) for c in checks if c["count"] is not None)
+
+
+def test_the_audit_without_json_is_a_table(capsys, made):
+    assert main(["audit", str(made)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["group", "check", "count", "share", "expected", "verdict"]
+    assert "nan" not in "".join(lines) and "<NA>" not in "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def real(shared, tmp_path_factory):
+    """BM25 on titles and abstracts of real patents."""
+    folder = shared / "data" / "real-patents"
+    params = make_params({"collection": str(folder), "query_view": "ta", "corpus_view": "ta", "systems": ["bm25"],
+                          "depth": 100, "outputs": str(tmp_path_factory.mktemp("real"))})
+    return folder, retrieve(open_collection(str(folder)), "bm25", params)
+
+
+def test_bm25_on_real_patents_finds_what_it_should(real):
+    folder, run = real
+    evaluation = evaluate(run.table, open_collection(str(folder)), "all", ["R@100", "nDCG@100"])
+    assert run.manifest["own_entries_excluded"] == 436
+    assert not any(q == d for q, d in zip(*(run.table[c].to_pylist() for c in ("query_id", "doc_id"))))
+    assert evaluation.mean("R@100") == pytest.approx(0.695, abs=0.01)
+    assert evaluation.mean("nDCG@100") == pytest.approx(0.416, abs=0.01)
+
+
+def test_the_command_scores_that_run_as_the_kit_does(capsys, real):
+    folder, run = real
+    found = score(capsys, folder, run.folder / "run.parquet", measures="R@100,nDCG@100")
+    assert (found["queries"], found["own_entries"]) == (436, 0)
+    assert found["measures"]["R@100"]["mean"] == pytest.approx(0.695, abs=0.01)
+
+
+def test_the_command_refuses_xy_on_real_patents(capsys, real):
+    folder, run = real
+    said = refused(capsys, "score", "--collection", folder, "--run", run.folder / "run.parquet", "--protocol", "xy")
+    assert "every category is null" in said
