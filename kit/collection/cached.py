@@ -12,11 +12,11 @@ import datasets
 from datasets.naming import camelcase_to_snakecase
 from datasets.packaged_modules.cache.cache import Cache
 
-from kit.collection.schema import SPLIT, TABLES
+from kit.collection.schema import Layout
 from kit.errors import CollectionError
 
 
-def cached_builder(hub_id: str, table: str, revision: str | None) -> Cache:
+def cached_builder(hub_id: str, layout: Layout, table: str, revision: str | None) -> Cache:
     """The builder of a kept table: of the commit `revision`, or of the one that was kept last.
 
     All tables come from one commit. Raises CollectionError when none has all three.
@@ -24,25 +24,26 @@ def cached_builder(hub_id: str, table: str, revision: str | None) -> Cache:
     owner, _, name = hub_id.rpartition("/")
     root = Path(datasets.config.HF_DATASETS_CACHE).expanduser() / "___".join(
         filter(None, (owner, camelcase_to_snakecase(name))))
-    whole = {commit: kept for commit, kept in _kept(root).items() if set(TABLES) <= set(kept)}
+    names = set(layout.configs.values())
+    whole = {commit: kept for commit, kept in _kept(root, layout.split).items() if names <= set(kept)}
     commits = [c for c in whole if c == (revision or c)]
     if not commits:
         asked = f" of the commit '{revision}'" if revision else " of all three tables"
         raise CollectionError(
             f"the hub can't be reached, and the cache has no copy{asked}", hub_id,
             f"Whole copies are kept of {', '.join(sorted(whole)) or 'no commit'}; go online once, "
-            "or give a folder with queries/, corpus/ and qrels/ as downloaded")
-    folder = whole[max(commits, key=lambda c: _age(whole[c]["corpus"]))][table]
+            f"or give a folder with {', '.join(layout.configs.values())} as downloaded")
+    folder = whole[max(commits, key=lambda c: _age(whole[c]["corpus"]))][layout.configs[table]]
     config, version, commit = folder.parts[-3:]
     return Cache(repo_id=hub_id, dataset_name=name, config_name=config, version=version, hash=commit)
 
 
-def _kept(root: Path) -> dict[str, dict[str, Path]]:
+def _kept(root: Path, split: str) -> dict[str, dict[str, Path]]:
     """{commit: {table: its folder}}; of several copies of a table the last."""
     found = defaultdict(dict)
     for info in sorted(root.glob("*/*/*/dataset_info.json"), key=_age):
         stated = json.loads(info.read_text(encoding="utf-8"))
-        if SPLIT in (stated.get("splits") or {}):
+        if split in (stated.get("splits") or {}):
             found[info.parent.name][stated["config_name"]] = info.parent
     return found
 

@@ -4,6 +4,7 @@ A collection that breaks a check still opens, so that the audit can show why; re
 scoring call `require_sound` first.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -37,6 +38,26 @@ FEATURES = {
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How a collection's tables are stored.
+
+    configs: {table: its config's name}. features: {table: Features} in the layout's own columns.
+    shared_ids: whether an id that stands in queries and corpus is one patent.
+    convert: (table, data) -> data in Sophia's columns, or None where they are that already.
+    """
+
+    name: str
+    configs: dict[str, str]
+    split: str
+    features: dict[str, Features]
+    shared_ids: bool
+    convert: Callable | None = None
+
+
+SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)
+
+
+@dataclass(frozen=True)
 class Fault:
     """One broken rule of the layout: its name, the table, a sentence, and the rows that break it.
 
@@ -57,13 +78,13 @@ class Fault:
         return f"{self.table}: {self.sentence}" + (f" [{named}{more}]" if named else "")
 
 
-def column_faults(table: str, schema: pa.Schema) -> list[Fault]:
+def column_faults(table: str, schema: pa.Schema, features: Features) -> list[Fault]:
     """What a Parquet file's own schema lacks or has with another type than the layout's.
 
     Read from the file, not from the loaded table: loading would turn numbers into strings.
     """
     faults = []
-    for name, feature in FEATURES[table].items():
+    for name, feature in features.items():
         if name not in schema.names:
             faults.append(Fault("columns", table, f"the column '{name}' is missing", 1))
         elif not _fits(schema.field(name).type, feature):
@@ -83,6 +104,8 @@ def _fits(found: pa.DataType, feature) -> bool:
         return pa.types.is_struct(found) and all(
             found.get_field_index(name) >= 0 and _fits(found.field(name).type, part)
             for name, part in feature.items())
+    if feature.dtype != "string":
+        return pa.types.is_floating(found) or pa.types.is_integer(found)
     if pa.types.is_dictionary(found):
         found = found.value_type
     return any(is_text(found) for is_text in (
@@ -91,10 +114,10 @@ def _fits(found: pa.DataType, feature) -> bool:
 
 def _type_name(feature) -> str:
     if isinstance(feature, List):
-        return f"a list of {_type_name(feature.feature)}s".replace("strings", "strings")
+        return f"a list of {_type_name(feature.feature)}s"
     if isinstance(feature, dict):
         return "struct of " + " and ".join(feature)
-    return "string"
+    return "string" if feature.dtype == "string" else "number"
 
 
 def id_faults(table: str, ids: pd.Series) -> list[Fault]:

@@ -19,9 +19,19 @@ from datasets.packaged_modules.cache.cache import Cache
 
 from kit.collection import miniature
 from kit.collection.cached import cached_builder
+from kit.collection.dapfam import DAPFAM
 from kit.collection.fingerprint import fingerprint
 from kit.collection.registry import Entry, registry
-from kit.collection.schema import FEATURES, ID_COLUMN, SPLIT, TABLES, Fault, column_faults, find_faults
+from kit.collection.schema import (
+    FEATURES,
+    ID_COLUMN,
+    SOPHIA,
+    TABLES,
+    Fault,
+    Layout,
+    column_faults,
+    find_faults,
+)
 from kit.errors import CollectionError
 from kit.files import find_path
 
@@ -106,19 +116,17 @@ class Collection:
 
 def open_collection(source: str, *, revision: str | None = None,
                     streaming: bool = False) -> Collection:
-    """Opens `mini`, `sophia`, `dapfam`, a hub id, or a folder in the hub's layout.
+    """Opens `mini`, `sophia`, `dapfam`, a hub id, or a folder in the layout of one of them.
 
     revision: a commit or tag of a hub data set. streaming: rows are read as they are asked for.
     Tables that break the layout open all the same (see `Collection.faults`).
     Raises CollectionError when there is nothing that can be read as three tables.
     """
     where, entry, environment = _locate(source)
-    if entry is not None and entry.layout != "sophia":
-        raise CollectionError(f"the layout of '{source}' is not readable by this version", where,
-                              "give a collection in Sophia's layout")
-    opened = {t: _open_table(where, t, revision, streaming) for t in TABLES}
+    layout = _layout(where, entry)
+    opened = {t: _open_table(where, layout, t, revision, streaming) for t in TABLES}
     return Collection(
-        source=source, environment=environment, entry=entry,
+        source=source, environment=environment, entry=entry, shared_ids=layout.shared_ids,
         tables={t: data for t, (data, _) in opened.items()},
         column_faults=tuple(f for _, faults in opened.values() for f in faults))
 
@@ -142,6 +150,13 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     raise CollectionError("there is no such collection or folder", source, _known())
 
 
+def _layout(where: str, entry: Entry | None) -> Layout:
+    """The registry's layout; of a folder, DAPFAM's if it has that one's table of relations."""
+    folder = Path(where)
+    looks = folder.is_dir() and any(folder.glob("relations*"))
+    return DAPFAM if looks or (entry is not None and entry.layout == DAPFAM.name) else SOPHIA
+
+
 def _known() -> str:
     return f"Give one of {', '.join(registry())}, a hub id (owner/name), or a folder in the hub's layout"
 
@@ -150,64 +165,69 @@ def _slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-.") or "collection"
 
 
-def _open_table(where: str, table: str, revision: str | None, streaming: bool):
+def _open_table(where: str, layout: Layout, table: str, revision: str | None, streaming: bool):
     """One table and the faults of its columns; opened with explicit features."""
     try:
-        arguments = _arguments(where, table, revision)
-        builder = _builder(arguments, where, table, revision)
-        schemas = _own_schemas(builder)
-        faults = list({f: None for s in schemas for f in column_faults(table, s)})
-        features = _features(table, schemas, faults)
-        return _load(builder, arguments, where, features, streaming), faults
+        arguments = _arguments(where, layout, table, revision)
+        builder = _builder(arguments, where, layout, table, revision)
+        schemas = _own_schemas(builder, layout)
+        own = layout.features[table]
+        faults = list({f: None for s in schemas for f in column_faults(table, s, own)})
+        features = _features(table, schemas, faults, own)
+        data = _load(builder, arguments, where, layout, features, streaming)
+        if layout.convert and not faults:
+            data = layout.convert(table, data)
+        return data, faults
     except CollectionError:
         raise
     except Exception as error:  # every reader raises its own kind
         raise _explained(where, table, error) from error
 
 
-def _arguments(where: str, table: str, revision: str | None) -> dict:
+def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> dict:
     """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
-    folder = Path(where)
+    folder, config = Path(where), layout.configs[table]
     if folder.is_dir() and not (folder / "README.md").exists():
-        files = sorted(glob.escape(str(f)) for f in (folder / table).glob("*.parquet"))
+        files = sorted(glob.escape(str(f)) for f in (folder / config).glob("*.parquet"))
         if not files:
-            raise CollectionError(f"the folder has no README.md with configs and no {table}/*.parquet",
+            raise CollectionError(f"the folder has no README.md with configs and no {config}/*.parquet",
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
-        return {"path": "parquet", "data_files": {SPLIT: files}}
-    return {"path": where, "name": table, "revision": revision}
+        return {"path": "parquet", "data_files": {layout.split: files}}
+    return {"path": where, "name": config, "revision": revision}
 
 
-def _builder(arguments: dict, where: str, table: str, revision: str | None):
+def _builder(arguments: dict, where: str, layout: Layout, table: str, revision: str | None):
     """The reader of a table; that of the cached copy when the hub can't be reached."""
     try:
         builder = load_dataset_builder(**arguments)
     except ValueError as error:
         if "find cache for" not in str(error):  # it knows copies by the table's bare name only
             raise
-        return cached_builder(where, table, revision)
-    return cached_builder(where, table, revision) if isinstance(builder, Cache) else builder
+        return cached_builder(where, layout, table, revision)
+    return cached_builder(where, layout, table, revision) if isinstance(builder, Cache) else builder
 
 
-def _load(builder, arguments: dict, where: str, features: Features, streaming: bool):
+def _load(builder, arguments: dict, where: str, layout: Layout, features: Features,
+          streaming: bool):
     """The rows of a table, in the columns and types of `features`."""
     if isinstance(builder, Cache):
-        kept = builder.as_streaming_dataset(SPLIT) if streaming else builder.as_dataset(SPLIT)
+        kept = builder.as_streaming_dataset(layout.split) if streaming else builder.as_dataset(layout.split)
         return kept.select_columns(list(features))
     if Path(where).is_dir():  # else `datasets` gives what it kept of any folder of that name
-        files = [glob.escape(f) for f in builder.config.data_files[SPLIT]]
-        arguments = {"path": "parquet", "data_files": {SPLIT: files}}
+        files = [glob.escape(f) for f in builder.config.data_files[layout.split]]
+        arguments = {"path": "parquet", "data_files": {layout.split: files}}
     # a stated batch size, since `datasets` would take the first row group's, which may be 0
-    return load_dataset(**arguments, split=SPLIT, features=features, columns=list(features),
+    return load_dataset(**arguments, split=layout.split, features=features, columns=list(features),
                         batch_size=BATCH, streaming=streaming)
 
 
-def _own_schemas(builder) -> list[pa.Schema]:
+def _own_schemas(builder, layout: Layout) -> list[pa.Schema]:
     """The schema that each Parquet file states, or that of the cached copy."""
     if isinstance(builder, Cache):
         return [builder.info.features.arrow_schema]
-    files = (builder.config.data_files or {}).get(SPLIT)
+    files = (builder.config.data_files or {}).get(layout.split)
     if files is None:
-        raise CollectionError(f"there is no split '{SPLIT}'", builder.config.name,
+        raise CollectionError(f"there is no split '{layout.split}'", builder.config.name,
                               f"it has {', '.join(builder.config.data_files or {}) or 'none'}")
     other = [f for f in files if not str(f).endswith(".parquet")]
     if other:
@@ -220,19 +240,20 @@ def _own_schemas(builder) -> list[pa.Schema]:
     return schemas
 
 
-def _features(table: str, schemas: list[pa.Schema], faults: list[Fault]) -> Features:
+def _features(table: str, schemas: list[pa.Schema], faults: list[Fault],
+              wanted: Features) -> Features:
     """The layout's features, less the columns that no file has; a wrong type stays as it is."""
     wrong = {f.sentence.split("'")[1] for f in faults}
     present = set.intersection(*(set(s.names) for s in schemas))
     features = {}
-    for name in (n for n in FEATURES[table] if n in present):
+    for name in (n for n in wanted if n in present):
         own = {s.field(name).type for s in schemas}
         stays = name in wrong and len(own) == 1  # files that differ have only the layout's in common
         features[name] = Features.from_arrow_schema(
-            pa.schema([(name, *own)]))[name] if stays else FEATURES[table][name]
+            pa.schema([(name, *own)]))[name] if stays else wanted[name]
     if not features:
         raise CollectionError(f"the table {table} has none of the layout's columns", table,
-                              f"it asks for {', '.join(FEATURES[table])}")
+                              f"it asks for {', '.join(wanted)}")
     return Features(features)
 
 

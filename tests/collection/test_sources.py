@@ -92,7 +92,7 @@ def test_other_splits_are_passed_over(make_collection, tmp_path):
     (None, "no collection is named"),
     ("no-such-collection", "no such collection or folder"),
     ("/no/such/folder", "no such collection or folder"),
-    ("dapfam", "layout of 'dapfam' is not readable"),
+    ("dapfam", "the hub can't be reached"),
 ])
 def test_what_is_no_collection(source, said):
     with pytest.raises(CollectionError, match=said):
