@@ -14,9 +14,9 @@ test: $(VENV)/installed
 	$(BIN)/python -m pytest tests; \
 	$(BIN)/python -m pytest --nbval notebooks
 
-# JupyterLab on the notebooks.
+# JupyterLab on the notebooks (which refuses root unless told).
 lab: $(VENV)/installed
-	@$(BIN)/jupyter lab --notebook-dir=notebooks
+	@$(BIN)/jupyter lab --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Executes the committed notebooks anew; look at the difference before you commit it.
 notebooks: $(VENV)/installed
