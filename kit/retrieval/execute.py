@@ -78,12 +78,7 @@ def reopen(folder: Path) -> SavedRun:
     if not path.exists() or digest_of_file(path) != manifest["run_sha256"]:
         raise RunError("the run is not the one that its manifest names", folder,
                        "Delete the folder and search again")
-    return SavedRun(folder, _read(path), manifest)
-
-
-def _read(path: Path) -> pa.Table:
-    # without partitioning, or a folder named a=b would add a column
-    return pq.read_table(path, schema=SCHEMA, partitioning=None)
+    return SavedRun(folder, pq.read_table(path, schema=SCHEMA), manifest)
 
 
 def query_positions(collection, params: Params) -> np.ndarray:
@@ -117,7 +112,7 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     system.prepare(ids, texts(collection, "corpus", params.corpus_view))
     indexed, corpus_notes = time.perf_counter() - start, system.notes()
     counts = _search_blocks(collection, system, params, set(ids), folder / "parts")
-    parts = [_read(f) for f in sorted((folder / "parts").glob("*.parquet"))]
+    parts = [pq.read_table(f) for f in sorted((folder / "parts").glob("*.parquet"))]
     searched, notes = counts.pop("seconds"), counts.pop("notes")
     saved = _save(folder, _joined(parts), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings}, "notes": corpus_notes | notes,

@@ -154,7 +154,7 @@ def _trec_rows(path: Path) -> Rows:
 
 def _parquet_rows(path: Path) -> Rows:
     try:
-        table = pq.read_table(path, partitioning=None)  # a folder named a=b adds no column
+        table = pq.read_table(path)
         table.validate(full=True)  # bytes that are no UTF-8
     except pa.ArrowException as error:
         raise RunError(f"the run is no readable Parquet file: {error}", path,

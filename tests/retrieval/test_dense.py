@@ -188,6 +188,11 @@ def test_a_head_reads_as_its_text_does(tokenizer, text, limit):
     assert (count > limit) == (full > limit) and (count == full or count > limit)
 
 
+def test_a_head_of_just_the_limit_does_not_hide_that_the_text_goes_on(tokenizer):
+    text = "valve " * 8 + " " * 60 + "valve"  # ten tokens in the first 80 characters, eleven in all
+    assert read_heads(tokenizer, [text], 10)[1].tolist() == [11]
+
+
 def test_heads_of_real_patents_read_as_their_texts_do(shared):
     tokenizer = SentenceTransformer(str(packaged_folder()), device="cpu").tokenizer
     with gzip.open(next((shared / "data" / "full-texts").glob("*.gz")), "rt", encoding="utf-8") as file:
