@@ -22,6 +22,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         return 1
+    except OSError as error:  # a full disk, a folder that can't be written
+        print(f"kit: {error.strerror or error} ({error.filename or 'no file named'}). "
+              "Check the folder's space and permissions", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("kit: stopped; the same command goes on from here", file=sys.stderr)
         return 130

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from kit.errors import ParamsError
+from kit.errors import MeasureError, ParamsError
 from kit.evaluation.evaluate import Evaluation, all_figures, evaluate, recall_by_depth
-from kit.evaluation.measures import parse_measure, sentence
+from kit.evaluation.measures import MEASURES, parse_measure, sentence
 from kit.files import outputs_folder, write_json
 from kit.params import Params
 from kit.reporting import show
@@ -24,8 +24,18 @@ from kit.reporting.scorecard import (
 from kit.retrieval.execute import SavedRun, query_positions
 
 
+def headline(names: list[str]) -> str:
+    """The first measure that has a value a query. Raises MeasureError when there is none."""
+    for name in names:
+        if MEASURES[parse_measure(name)[0]].per_query is not None:
+            return name
+    raise MeasureError("no measure has a value a query", "measures", "Add one, such as nDCG@10")
+
+
 def require_measures(params: Params) -> None:
-    """Raises MeasureError for an unknown measure, ParamsError for a cutoff below the run's end."""
+    """Raises MeasureError for an unknown measure or none with a value a query, ParamsError for a
+    cutoff below the run's end."""
+    headline(params.measures)
     for name in params.measures:
         k = parse_measure(name)[1]
         if k is not None and k > params.depth:
