@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,11 @@ def find_path(name: str) -> Path:
     path = Path(name).expanduser()
     return path if path.exists() or path.is_absolute() else (
         ROOT / path if (ROOT / path).exists() else path)
+
+
+def safe_name(text: str, otherwise: str) -> str:
+    """A part of a file's name made from any text: letters, digits, `.` and `-` of it."""
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", text).strip("-.")[:80] or otherwise
 
 
 @contextmanager

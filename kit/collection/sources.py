@@ -33,7 +33,7 @@ from kit.collection.schema import (
     find_faults,
 )
 from kit.errors import CollectionError
-from kit.files import find_path
+from kit.files import find_path, safe_name
 
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
 BATCH = 256  # rows at a time: some 10 MB of full texts
@@ -142,11 +142,11 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
         return entry.hub or str(miniature.folder()), entry, entry.environment
     path = find_path(source)
     if path.is_dir():
-        return str(path), None, _slug(path.resolve().name)
+        return str(path), None, safe_name(path.resolve().name, "collection")
     if path.exists():
         raise CollectionError("a collection is a folder, and this is a file", source, _known())
     if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
-        return source, None, _slug(source)
+        return source, None, safe_name(source, "collection")
     raise CollectionError("there is no such collection or folder", source, _known())
 
 
@@ -159,10 +159,6 @@ def _layout(where: str, entry: Entry | None) -> Layout:
 
 def _known() -> str:
     return f"Give one of {', '.join(registry())}, a hub id (owner/name), or a folder in the hub's layout"
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-.") or "collection"
 
 
 def _open_table(where: str, layout: Layout, table: str, revision: str | None, streaming: bool):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from kit import SUITE_VERSION
 from kit.errors import ScorecardError
 from kit.evaluation.measures import sentence
-from kit.files import ROOT, dump_json, outputs_folder, write_text
+from kit.files import ROOT, dump_json, outputs_folder, safe_name, write_text
 
 SCHEMA_VERSION = 1
 LABELS = {  # each makes a card not quotable
@@ -145,7 +145,7 @@ def write_scorecard(card: Scorecard, outputs: str) -> Path:
     home = folder(outputs)
     path = _same_card(home, card)
     if path is None:
-        name = "_".join([card.created, _safe(card.system["name"]), _safe(card.environment)])
+        name = "_".join([card.created, safe_name(card.system["name"], "system"), safe_name(card.environment, "environment")])
         path = home / f"{name}.json"
         home.mkdir(parents=True, exist_ok=True)
         try:
@@ -190,10 +190,6 @@ def read_scorecard(path: Path) -> Scorecard:
     except (OSError, ValueError, TypeError, ValidationError) as error:
         raise ScorecardError(f"this is no scorecard: {type(error).__name__}", path,
                              "Move it out of the folder") from error
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-.") or "system"
 
 
 def figure_table(figures: pd.DataFrame, protocol: str) -> pd.DataFrame:

@@ -154,7 +154,8 @@ def rows_of(checks: list, most: int) -> HTML:
     return HTML("".join(parts) or "<p>No check names a row.</p>")
 
 
-_COUNTS = {"own_entries_excluded": "own entries excluded", "empty_rankings": "empty rankings",
+_COUNTS = {"own_entries_excluded": "own entries excluded",
+           "own_entries_in_the_file": "own entries that the file held", "empty_rankings": "empty rankings",
            "ties_at_the_cut": "ties at the cut", "query_texts_cut": "queries cut by the model",
            "corpus_texts_cut": "documents cut by the model", "unknown_queries": "unknown queries left out",
            "rank_disagrees": "rows ranked otherwise by the file"}

@@ -9,18 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kit import SUITE_VERSION
 from kit.collection.schema import require_sound
 from kit.errors import RunError, SearchError
-from kit.files import digest_of, digest_of_file, find_path, outputs_folder, write_json
+from kit.files import digest_of, digest_of_file, find_path, outputs_folder, safe_name, write_json
 from kit.params import Params
 from kit.progress import steps
-from kit.retrieval.dense import locate_model
 from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, write_run
-from kit.retrieval.system import Answer, make_system, require_systems
+from kit.retrieval.shipped import make_system, require_model, system_names
+from kit.retrieval.system import Answer
 from kit.text.views import declaration, require_view, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
@@ -38,6 +39,20 @@ class SavedRun:
     def system(self) -> str:
         """The system's name as scorecards have it."""
         return self.manifest["system"]["name"]
+
+
+def retrieve_all(collection, params: Params) -> list[SavedRun]:
+    """The run of every system of an experiment, run files last.
+
+    Raises what `retrieve` raises, and SearchError when two would stand under one name.
+    """
+    runs = [retrieve(collection, name, params) for name in system_names(params)]
+    names = [run.system for run in runs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise SearchError(f"two systems are named '{twice}'", "systems, run_files",
+                          "Give the run file another name")
+    return runs
 
 
 def retrieve(collection, name: str, params: Params) -> SavedRun:
@@ -64,11 +79,11 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
 def require_ready(collection, params: Params) -> None:
     """Raises KitError for a system that is unknown, a model that is not there, or a run file that
     can't be read as a run of this collection. Nothing is searched or written."""
-    for name in require_systems(params):
+    for name in system_names(params):
         if name in params.run_files:
             open_run(find_path(params.run_files[name]), collection)
         elif name == "embedding":
-            locate_model(params.embedding_model, params.embedding_revision, params.embedding_pooling)
+            require_model(params)
 
 
 def reopen(folder: Path) -> SavedRun:
@@ -103,7 +118,8 @@ def _conditions(collection, params: Params) -> dict:
 
 def _folder(params: Params, stated: dict) -> Path:
     """One folder for each set of conditions: the name, and a digest of all that is stated."""
-    name = f"{stated['system']['name']}-{digest_of(stated)[:10]}"
+    key = digest_of({**stated, "suite_version": SUITE_VERSION})[:10]
+    name = f"{safe_name(stated['system']['name'], 'system')}-{key}"
     return outputs_folder(params.outputs) / "runs" / stated["environment"] / name
 
 
@@ -111,14 +127,16 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     ids, start = list(collection.ids("corpus")), time.perf_counter()
     system.prepare(ids, texts(collection, "corpus", params.corpus_view))
     indexed, corpus_notes = time.perf_counter() - start, system.notes()
-    counts = _search_blocks(collection, system, params, set(ids), folder / "parts")
-    parts = [pq.read_table(f) for f in sorted((folder / "parts").glob("*.parquet"))]
+    home = folder / f"parts-of-{BLOCK}"
+    counts = _search_blocks(collection, system, params, set(ids), home)
+    parts = [pq.read_table(f) for f in sorted(home.glob("*.parquet"))]
     searched, notes = counts.pop("seconds"), counts.pop("notes")
     saved = _save(folder, _joined(parts), {
-        **stated, **counts, "system": stated["system"] | {"settings": system.settings}, "notes": corpus_notes | notes,
+        **stated, **counts, "system": stated["system"] | {"settings": system.settings},
+        "notes": corpus_notes | notes,
         "cost": {"index_seconds": indexed, "search_seconds": searched,
                  "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}})
-    shutil.rmtree(folder / "parts")
+    shutil.rmtree(home)
     return saved
 
 
@@ -260,9 +278,11 @@ def _in_order(answer: Answer) -> tuple[list[str], np.ndarray]:
 
 
 def _take_in(collection, name: str, params: Params) -> SavedRun:
-    """A run file as a saved run: own entries out, cut to the depth."""
+    """A run file as a saved run: the searched queries, own entries out, cut to the depth."""
     path = find_path(params.run_files[name])
     table, seen = open_run(path, collection)
+    searched = collection.ids("queries").iloc[query_positions(collection, params)]
+    table = table.filter(pc.is_in(table["query_id"], pa.array(searched, pa.string())))
     table, own = without_own_entries(table, collection)
     table, tied = _cut_runs(table, params.depth)
     stated = _conditions(collection, params) | {
@@ -272,10 +292,11 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():
         return reopen(folder)
-    found = len(set(table["query_id"].to_pylist()))
+    found = table["query_id"].unique()
+    own_entries = searched.isin(collection.ids("corpus")).sum() if collection.shared_ids else 0
     return _save(folder, table, {
-        **stated, "own_entries_excluded": own, "ties_at_the_cut": tied, "failures": [],
-        "empty_rankings": len(collection.ids("queries")) - found, "notes": seen,
+        **stated, "own_entries_excluded": int(own_entries), "ties_at_the_cut": tied, "failures": [],
+        "empty_rankings": len(searched) - len(found), "notes": {**seen, "own_entries_in_the_file": own},
         "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
 
 

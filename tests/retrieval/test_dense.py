@@ -216,6 +216,7 @@ def test_a_packaged_file_that_is_not_the_public_one_is_refused(tmp_path, monkeyp
     spoilt = tmp_path / "model"
     spoilt.mkdir()
     for file in dense.PACKAGED_FILES:
+        (spoilt / file).parent.mkdir(exist_ok=True)
         (spoilt / file).symlink_to(packaged_folder() / file)
     raw = (spoilt / name).read_bytes()
     (spoilt / name).unlink()

@@ -8,10 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from kit.collection.sources import open_collection
-from kit.errors import RunError
+from kit.errors import RunError, SearchError
 from kit.params import Params
 from kit.retrieval import bm25, execute
-from kit.retrieval.execute import query_positions, retrieve
+from kit.retrieval.execute import query_positions, retrieve, retrieve_all
+from kit.retrieval.shipped import system_names
 from kit.retrieval.system import Answer
 
 WORDS = ("valve seat spring rotor blade pump seal shaft gear lever nozzle filter piston ring "
@@ -295,7 +296,40 @@ def test_a_run_file_is_cut_and_loses_own_entries(collection, params, tmp_path):
     saved = retrieve(collection, "theirs", params(run_files={"theirs": str(path)}))
     assert ranking(saved, "p0") == DOC_IDS[1:6]
     assert saved.table["rank"].to_pylist() == [1, 2, 3, 4, 5]
-    assert (saved.manifest["own_entries_excluded"], saved.manifest["empty_rankings"]) == (1, 9)
+    assert saved.manifest["notes"]["own_entries_in_the_file"] == 1
+    assert saved.manifest["empty_rankings"] == 9
+
+
+def test_a_run_file_is_held_to_the_sample(collection, params, tmp_path):
+    path = tmp_path / "their.trec"
+    ids = list(collection.ids("queries"))
+    path.write_text("".join(f"{q} Q0 {DOC_IDS[-1]} 1 1 x\n" for q in ids))
+    saved = retrieve(collection, "theirs", params(run_files={"theirs": str(path)}, sample=3))
+    baseline = retrieve(collection, "bm25", params(sample=3))
+    assert set(saved.table["query_id"].to_pylist()) == set(baseline.table["query_id"].to_pylist())
+
+
+def test_a_name_that_is_a_path_stays_inside_the_runs_folder(collection, params, tmp_path):
+    path = tmp_path / "their.trec"
+    path.write_text(f"p0 Q0 {DOC_IDS[1]} 1 1 x\n")
+    name = "../../up/and/away"
+    saved = retrieve(collection, name, params(run_files={name: str(path)}))
+    baseline = retrieve(collection, "bm25", params())
+    assert saved.folder.parent == baseline.folder.parent and saved.system == name
+
+
+@pytest.mark.parametrize("name", ["bm25", "embedding", " "])
+def test_a_run_file_cannot_take_a_shipped_name(params, name):
+    with pytest.raises(SearchError, match="can't be named"):
+        system_names(params(run_files={name: "x.trec"}))
+
+
+def test_two_systems_of_one_name_are_refused(collection, params, monkeypatch):
+    saved = retrieve(collection, "bm25", params())
+    monkeypatch.setattr(execute, "system_names", lambda _: ["bm25", "other"])
+    monkeypatch.setattr(execute, "retrieve", lambda *_: saved)
+    with pytest.raises(SearchError, match="two systems are named 'bm25'"):
+        retrieve_all(collection, params())
 
 
 def test_the_run_on_disk_is_the_one_in_hand(collection, params):

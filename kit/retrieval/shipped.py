@@ -1,0 +1,43 @@
+"""The systems that ship, by the names that `systems` takes."""
+
+from kit.errors import SearchError
+from kit.params import Params
+from kit.retrieval.bm25 import Bm25
+from kit.retrieval.dense import Dense, locate_model
+
+SHIPPED = {"bm25": Bm25, "embedding": Dense}
+
+
+def make_system(name: str, params: Params):
+    """The system of that name, not yet prepared. Raises SearchError for a name that is unknown."""
+    if name not in SHIPPED:
+        raise _unknown(name, params)
+    return SHIPPED[name].from_params(params)
+
+
+def system_names(params: Params) -> list[str]:
+    """The names of all systems of an experiment, run files last.
+
+    Raises SearchError for a name that is unknown, or that a run file takes from a shipped system.
+    """
+    for name in params.systems:
+        if name not in SHIPPED and name not in params.run_files:
+            raise _unknown(name, params)
+    taken = next((name for name in params.run_files if name in SHIPPED or not name.strip()), None)
+    if taken is not None:
+        raise SearchError(f"a run file can't be named {taken!r}", "run_files", "Give it another name")
+    names = list(dict.fromkeys([*params.systems, *params.run_files]))
+    if not names:
+        raise SearchError("there is no system to search with", "systems", "Name one, such as bm25")
+    return names
+
+
+def require_model(params: Params) -> None:
+    """Raises SearchError when the embedding model is nowhere; loads nothing."""
+    locate_model(params.embedding_model, params.embedding_revision, params.embedding_pooling)
+
+
+def _unknown(name: str, params: Params) -> SearchError:
+    known = [*SHIPPED, *params.run_files]
+    return SearchError(f"unknown system '{name}'", "systems",
+                       f"Known are {', '.join(known)}; a run of your own goes into run_files")
