@@ -67,13 +67,12 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options) -> None:
     from kit.pipeline import run
     from kit.reporting.score import cards_of, main_table
-    from kit.reporting.site import HEADLINES
+    from kit.reporting.site import headlines
 
     params = load_params(options.params, options.p)
     page = run(params)
     cards = cards_of(params)
-    headlines = [m for m in HEADLINES if m in params.measures] or params.measures[:4]
-    table = main_table(cards, headlines)
+    table = main_table(cards, headlines(params.measures))
     print(f"\n{table.to_string(float_format='{:.3f}'.format, na_rep='—')}\n")
     if cards[0].note:
         print(cards[0].note)

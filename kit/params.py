@@ -53,15 +53,19 @@ FIELDS = Params.model_fields
 
 def make_params(values: dict, where: str = "parameters") -> Params:
     """Checked parameters. Raises ParamsError that names each unknown or ill-typed one."""
-    unknown = [name for name in values if name not in FIELDS]
-    if unknown:
-        raise ParamsError(f"unknown parameter {', '.join(map(repr, unknown))}", where,
-                          f"Known are {', '.join(FIELDS)}")
+    _refuse_unknown(values, where)
     try:
         return Params(**values)
     except ValidationError as error:
         wrong = "; ".join(f"{e['loc'][0]}: {e['msg']}, not {e['input']!r}" for e in error.errors())
         raise ParamsError(wrong, where, "Give each parameter a value of its kind") from error
+
+
+def _refuse_unknown(names, where: str) -> None:
+    unknown = [name for name in names if name not in FIELDS]
+    if unknown:
+        raise ParamsError(f"unknown parameter {', '.join(map(repr, unknown))}", where,
+                          f"Known are {', '.join(FIELDS)}")
 
 
 def load_params(path: Path | None, given: list[tuple[str, str]] = ()) -> Params:
@@ -71,9 +75,10 @@ def load_params(path: Path | None, given: list[tuple[str, str]] = ()) -> Params:
     `00123` keeps its zeros, and is read as YAML elsewhere.
     """
     values = _read(path) if path else {}
+    _refuse_unknown([name for name, _ in given], "-p")
     for name, text in given:
         values[name] = _typed(name, text)
-    return make_params(values, str(path or "-p"))
+    return make_params(values, " and ".join(filter(None, (str(path or ""), "-p" if given else ""))))
 
 
 def _read(path: Path) -> dict:

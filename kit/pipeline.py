@@ -126,24 +126,24 @@ def _environment(values: dict[str, str]):
 @contextmanager
 def _told(name: str):
     """Prints a line that says what is running and how far it is; yields the file it reads that
-    from. On a terminal the line is rewritten, elsewhere a line stands for the start and the end."""
+    from. On a terminal the line is rewritten, elsewhere one is added every quarter of a minute."""
     start, done = time.monotonic(), threading.Event()
     live = sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="kit-") as folder:
         progress = Path(folder) / "progress"
 
         def tell():
-            while not done.wait(1):
+            while not done.wait(1 if live else 15):
                 said = progress.read_text() if progress.exists() else ""
-                print(f"\r\033[K{name}  {time.monotonic() - start:.0f} s  {said}", end="", flush=True)
+                line = f"{name}  {time.monotonic() - start:.0f} s  {said}"
+                print(f"\r\033[K{line}" if live else line, end="" if live else "\n", flush=True)
 
         thread = threading.Thread(target=tell, daemon=True)
-        thread.start() if live else print(f"{name} …", flush=True)
+        thread.start()
         try:
             yield progress
         finally:
             done.set()
-            if live:
-                thread.join()
+            thread.join()
         clear = "\r\033[K" if live else ""
         print(f"{clear}{name}  done in {time.monotonic() - start:.0f} s", flush=True)

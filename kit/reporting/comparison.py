@@ -15,6 +15,7 @@ from kit.text.views import view_of
 
 PAIR_COLUMNS = ["measure", "system", "against", "mean", "mean against", "difference", "p",
                 "wins", "ties", "losses"]
+SLICE_COLUMNS = ["slice", "n", "system", "against", "mean", "mean against", "difference", "p"]
 CONDITIONS = ("environment", "fingerprints", "depth", "sample")
 
 
@@ -46,9 +47,11 @@ def side_by_side(evaluations: dict[str, Evaluation], seed: int) -> pd.DataFrame:
                 "mean": other.mean(measure), "mean against": first.mean(measure),
                 "difference": other.mean(measure) - first.mean(measure),
                 "p": paired_test(a.to_numpy(), b.to_numpy(), seed) if per_query else np.nan,
-                "wins": int((a > b).sum()), "ties": int((a == b).sum()), "losses": int((a < b).sum()),
+                **(dict(wins=(a > b).sum(), ties=(a == b).sum(), losses=(a < b).sum())
+                   if per_query else {}),
             })
-    return pd.DataFrame(rows, columns=PAIR_COLUMNS)
+    frame = pd.DataFrame(rows, columns=PAIR_COLUMNS)
+    return frame.astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
 
 
 def found_by(evaluations: dict[str, Evaluation], k: int) -> pd.DataFrame:
@@ -116,7 +119,7 @@ def show_differences(evaluations: dict[str, Evaluation], measure: str) -> None:
     """A picture a system of its differences from the first, query by query."""
     (base, first), *others = evaluations.items()
     if not others:
-        show.say("There is one system: nothing to compare. Name another in `systems` or `run_files`.")
+        show.say("There is one system: nothing to compare. Name another in systems or run_files.")
     for system, other in others:
         values = query_differences(other, first, measure)
         wins, losses = int((values > 0).sum()), int((values < 0).sum())
@@ -134,10 +137,9 @@ def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.
         for domain in DOMAINS:
             a, b = (e.values.loc[(tags == domain).to_numpy(), measure] for e in (other, first))
             untested = not len(a) or a.isna().any()  # a share over all has no value a query
-            rows.append({"slice": domain, "n": len(a), system: a.mean(), base: b.mean(),
-                         "difference": (a - b).mean(), "p": np.nan if untested else paired_test(
-                             a.to_numpy(), b.to_numpy(), seed)})
-    return pd.DataFrame(rows, columns=None if rows else ["slice", "n", "difference", "p"])
+            p = np.nan if untested else paired_test(a.to_numpy(), b.to_numpy(), seed)
+            rows.append((domain, len(a), system, base, a.mean(), b.mean(), (a - b).mean(), p))
+    return pd.DataFrame(rows, columns=SLICE_COLUMNS)
 
 
 def finding_found(found: pd.DataFrame) -> str:

@@ -95,7 +95,8 @@ def finding_positives(counts: pd.Series) -> str:
 
 
 def finding_lengths(lengths: pd.DataFrame) -> str:
-    longest = lengths.sort_values("median").iloc[-1]
+    usual = lengths[lengths["filled"] >= 0.5]  # a field that few rows have says little
+    longest = (lengths if usual.empty else usual).sort_values("median").iloc[-1]
     return f"The longest texts are {longest['table']} {longest['field']}: {longest['median']:,.0f} words at the median"
 
 

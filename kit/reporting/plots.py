@@ -49,6 +49,7 @@ def columns(values: pd.Series, title: str, xlabel: str, ylabel: str) -> Figure:
     if len(values) <= 25:
         axes.bar_label(bars, padding=2, fontsize=8.5)
     axes.grid(axis="x", visible=False)
+    axes.margins(y=0.1)
     axes.set(xlabel=xlabel, ylabel=ylabel)
     return figure
 
@@ -123,7 +124,7 @@ def curves(series: dict[str, pd.Series], title: str, xlabel: str, ylabel: str) -
     figure, axes = _new(title)
     for i, (name, values) in enumerate(series.items()):
         axes.plot(values.index, values, label=name, color=COLOURS[i], lw=2)
-    axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 1.02))
+    axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(-0.02, 1.02))
     axes.legend(loc="lower right")
     return figure
 

@@ -36,11 +36,12 @@ def require_measures(params: Params) -> None:
     """Raises MeasureError for an unknown measure or none with a value a query, ParamsError for a
     cutoff below the run's end."""
     headline(params.measures)
-    for name in params.measures:
-        k = parse_measure(name)[1]
-        if k is not None and k > params.depth:
-            raise ParamsError(f"{name} needs more documents than a run of depth {params.depth} has",
-                              "measures, depth", f"Set depth to {k} or leave the measure out")
+    deep = {name: k for name in params.measures if (k := parse_measure(name)[1] or 0) > params.depth}
+    if deep:
+        left = [name for name in params.measures if name not in deep]
+        raise ParamsError(
+            f"{', '.join(deep)} need more documents than a run of depth {params.depth} has",
+            "measures, depth", f"Set depth to {max(deep.values())}, or measures to [{', '.join(left)}]")
 
 
 def searched_queries(collection, params: Params) -> list[str] | None:
@@ -117,13 +118,13 @@ def show_figures(figures: dict[str, pd.DataFrame], protocol: str) -> None:
 
 
 def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Measures over all queries: a row a measure, a column a system and protocol."""
+    """Means over all queries: a row a measure, a column a system and protocol with its n."""
     columns = {}
     for system, frame in figures.items():
-        for protocol in frame["protocol"].unique():
-            table = figure_table(frame, protocol)
-            columns[f"{system}, {protocol} {table.columns[0].removeprefix('all ')}"] = table.iloc[:, 0]
-    return pd.DataFrame(columns)
+        for protocol, mine in frame[frame["slice"] == "all"].groupby("protocol", sort=False):
+            name = f"{system}, {protocol} (n={mine['n'].iloc[0]})"
+            columns[name] = mine.set_index("measure")["mean"].map("{:.3f}".format)
+    return pd.DataFrame(columns).rename_axis(index="measure")
 
 
 def sentences(names: list[str]) -> pd.DataFrame:
@@ -138,12 +139,14 @@ def recall_curves(evaluations: dict[str, Evaluation]) -> dict[str, pd.Series]:
 
 def finding_slices(figures: dict[str, pd.DataFrame], params: Params) -> str:
     """The title of the picture of slices: what each system has on IN and OUT."""
-    measure, parts = params.measures[0], []
+    measure, parts, falls = params.measures[0], [], []
     for system, frame in figures.items():
         mine = frame[(frame["measure"] == measure) & (frame["protocol"] == params.protocol)]
         mean = mine.set_index("slice")["mean"]
         parts.append(f"{system} {_number(mean['IN'])} IN, {_number(mean['OUT'])} OUT")
-    return f"{measure} falls across sections: " + "; ".join(parts)
+        falls.append(mean["OUT"] < mean["IN"])
+    finding = "falls across sections" if all(falls) else "near and far"
+    return f"{measure} {finding}: {'; '.join(parts)}"
 
 
 def finding_recall(curves: dict[str, pd.Series]) -> str:

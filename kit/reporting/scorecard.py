@@ -22,7 +22,7 @@ LABELS = {  # each makes a card not quotable
     "SAMPLE": "only a sample of the queries was searched",
     "INCOMPLETE": "the system failed on at least one query",
     "UNPINNED": "the collection's fingerprints are in no registry, so nobody can get the same data",
-    "DIRTY": "the kit's code was not that of a commit",
+    "DIRTY": "files of the kit were changed since the commit that it names",
     "MADE-UP": "the collection is made up: its figures are about no system",
 }
 
@@ -120,12 +120,17 @@ def _machine() -> dict[str, Any]:
 
 
 def git_state() -> dict[str, Any]:
-    """The commit and whether the tree differs from it; null with a reason outside a checkout."""
+    """The commit, and whether its files or the package differ from it; null outside a checkout.
+
+    Files of the user's own beside them, such as run files, change no figure and do not count.
+    """
     def git(*words: str) -> str:
         return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True,
                               check=True).stdout.strip()
     try:
-        return {"sha": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        added = git("status", "--porcelain", "--", "kit")  # a new module can change figures too
+        return {"sha": git("rev-parse", "HEAD"), "dirty": bool(changed or added)}
     except (OSError, subprocess.CalledProcessError):
         return {"sha": None, "dirty": None, "reason": "not a git checkout"}
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow.compute as pc
 from IPython.display import HTML, display
 
+from kit.relevance.slices import DOMAINS
 from kit.text.views import view_of
 
 CARD = ("border:1px solid #ccd3da;border-radius:6px;padding:.6em .9em;margin:.4em 0;"
@@ -25,6 +26,8 @@ def picture(figure, alt: str) -> None:
 
 def table(frame: pd.DataFrame, formats: dict | None = None, caption: str = "") -> HTML:
     """A frame as an HTML table. formats: {column: format string}, such as "{:.1%}"."""
+    if frame.empty:
+        return HTML("<p>There is nothing to list.</p>")
     text = frame.copy().astype(object)
     for name, form in (formats or {}).items():
         text[name] = [_formatted(form, v) for v in frame[name]]
@@ -48,7 +51,8 @@ _ZERO = re.compile(r"[+-]0\.?0*")
 def _plain(value) -> str:
     if isinstance(value, float):
         return "—" if pd.isna(value) else f"{value:.3f}".rstrip("0").rstrip(".")
-    return "—" if value is None or value is pd.NA else str(value)
+    text = "—" if value is None or value is pd.NA else str(value)
+    return text.replace(" ", "\N{NO-BREAK SPACE}") if len(text) < 16 else text
 
 
 def facts(values: dict, note: str = "") -> HTML:
@@ -74,15 +78,21 @@ def note_box(text: str) -> str:
             f'background:#fff6ea;color:#333b43;max-width:46em">{escape(text)}</p>')
 
 
-def collection_facts(collection) -> HTML:
-    """Where a collection is from, under which licence, and whether its data is pinned."""
+def collection_facts(collection, params=None) -> HTML:
+    """Where a collection is from, under which licence, and whether its data is pinned; with the
+    parameters, also what was searched and how it is scored."""
     entry = collection.entry
+    n = len(collection.ids("queries"))
+    sample = params.sample if params and params.sample and params.sample < n else None
+    searched = {} if params is None else {
+        "protocol": params.protocol, "depth": f"{params.depth} documents a query",
+        "queries": f"{sample} of {n}, a sample: figures on it can't be quoted" if sample else f"all {n}"}
     return facts({
         "collection": collection.source, "environment": collection.environment,
         "licence": entry.licence if entry else "not stated: look at the source",
         "attribution": entry.attribution if entry else "not stated",
         "generation": collection.generation or "not pinned: figures on it can't be quoted",
-        "fingerprint": collection.fingerprints["together"],
+        "fingerprint": collection.fingerprints["together"], **searched,
     }, collection.note)
 
 
@@ -111,7 +121,7 @@ def query_with_relevants(collection, query_id: str, most: int = 4) -> HTML:
         cards.append(patent(collection.row("corpus", row["doc_id"]),
                             f"Relevant · {row['category'] or 'no category'} · {directions}", 45))
     left = len(pairs) - most
-    more = f"<p>and {left} more relevant documents</p>" if left > 0 else ""
+    more = f"<p>and {left} more relevant documents</p>" if most and left > 0 else ""
     grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(20em,1fr));gap:.6em"
     return HTML(f"{cards[0]}<div style='{grid}'>{''.join(cards[1:])}</div>{more}")
 
@@ -128,8 +138,10 @@ def ranking(collection, run: pd.DataFrame, relevant: set[str], most: int = 8) ->
 
 def oddities(verdicts: pd.DataFrame) -> pd.Series:
     """The shares of the checks that found something odd, largest first."""
-    odd = verdicts[verdicts["group"].isin(["own entries", "identifiers", "text", "dates", "classes"])
-                   & ~verdicts["check"].str.startswith("queries ") & (verdicts["share"] > 0)]
+    kinds = ["own entries", "identifiers", "text", "dates", "classes"]
+    tags = [f"queries {tag}" for tag in DOMAINS]  # a property, not an oddity
+    odd = verdicts[verdicts["group"].isin(kinds) & ~verdicts["check"].isin(tags)
+                   & (verdicts["share"] > 0)]
     return odd.set_index("check")["share"].sort_values(ascending=False, kind="stable")
 
 
@@ -170,10 +182,16 @@ def run_table(runs: list) -> pd.DataFrame:
         columns[run.system] = {
             "rows": len(run.table), "depth": m["depth"], "documents": m["corpus_size"],
             "queries": m["sample"]["size"] if m["sample"] else m["queries"],
-            **{label: counts.get(name) for name, label in _COUNTS.items()},
+            **{label: _counted(counts, name) for name, label in _COUNTS.items()},
             "failed queries": len(m["failures"]), "status": m["status"]}
     frame = pd.DataFrame(columns, dtype=object)
     return frame[frame.notna().any(axis=1)]
+
+
+def _counted(counts: dict, name: str):
+    """A count; of texts that were cut, also of how many and as a share."""
+    of = counts.get(name.removesuffix("_cut")) if name.endswith("_cut") else None
+    return f"{counts[name]} of {of} ({counts[name] / of:.0%})" if of else counts.get(name)
 
 
 def settings_table(runs: list) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def _experiment(file: Path, home: Path) -> dict:
     stated = json.loads(file.read_text(encoding="utf-8"))
     paths = [home / "reports" / "scorecards" / name for name in stated["scorecards"]]
     cards = [read_scorecard(path) for path in paths]
-    measures = [m for m in HEADLINES if m in cards[0].sentences]
+    measures = headlines([name for name, _ in said_of(cards[0])])
     table = main_table(cards, measures)
     notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
     return {
@@ -70,6 +70,12 @@ def _experiment(file: Path, home: Path) -> dict:
                  for path, card, values in zip(paths, cards, table.astype(object).to_numpy().tolist())],
         "pages": [(_heading(nb), f"{stated['experiment']}/{nb.stem}.html") for nb in notebooks],
     }
+
+
+def headlines(measures: list[str], most: int = 4) -> list[str]:
+    """The measures for a short table: the usual ones first, then those that are asked for."""
+    usual = [name for name in HEADLINES if name in measures]
+    return [*usual, *(name for name in measures if name not in usual)][:most]
 
 
 def _heading(notebook: Path) -> str:

@@ -38,7 +38,7 @@ PACKAGED_FILES = {
     "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
 }
-BLOCK = 512          # texts encoded and saved at a time
+BLOCK = 128          # texts encoded and saved at a time
 DOCS_AT_ONCE = 8192  # documents scored against a block of queries
 DECIMALS = 6         # a model's own noise is some 1e-7: equal texts are to tie
 SLACK = np.float32(1e-4)  # more than a float32 product and the rounding can be off by
@@ -226,7 +226,7 @@ def locate_model(model: str, revision: str | None, pooling: str | None) -> tuple
             raise SearchError("the folder does not state how token vectors are pooled", folder,
                               "Set embedding_pooling to mean, cls, max or lasttoken")
         return str(folder), {"model": folder.resolve().name, "revision": revision,
-                             "weights": _weights_digest(folder), "from": "folder"}
+                             **_folder_digests(folder), "from": "folder"}
     if model.count("/") == 1 and not model.startswith((".", "/", "~")):
         return model, {"model": model, "revision": revision, "weights": None, "from": "hub"}
     raise SearchError(f"there is no model '{model}'", "embedding_model",
@@ -248,14 +248,18 @@ def packaged_folder() -> Path:
     return folder
 
 
-def _weights_digest(folder: Path) -> str:
-    """sha256 over the digests of a model folder's weights, tokenizer and settings."""
+def _folder_digests(folder: Path) -> dict[str, str]:
+    """weights: the sha256 of the one .safetensors file, or over the digests of several; files: over
+    the digests of these and of tokenizer and settings, which change vectors too."""
     kinds = (".safetensors", ".json", ".txt", ".model")
-    files = sorted(f for f in folder.rglob("*") if f.suffix in kinds)
-    if not any(f.suffix == ".safetensors" for f in files):
+    digests = {str(f.relative_to(folder)): digest_of_file(f) for f in sorted(folder.rglob("*"))
+               if f.suffix in kinds}
+    weights = [d for name, d in digests.items() if name.endswith(".safetensors")]
+    if not weights:
         raise SearchError("the folder holds no .safetensors weights", folder,
                           "Give a sentence-transformers model folder; pickled weights are not read")
-    return digest_of({str(f.relative_to(folder)): digest_of_file(f) for f in files})
+    return {"weights": weights[0] if len(weights) == 1 else digest_of(weights),
+            "files": digest_of(digests)}
 
 
 def _load(source: str, revision: str | None, pooling: str | None, max_tokens: int | None,
