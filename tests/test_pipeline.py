@@ -146,6 +146,8 @@ def test_building_the_site_twice_changes_nothing(page, params, outputs):
     {"measures": ["bpref"]},
     {"embedding_model": "no-such-model", "systems": ["embedding"]},
     {"run_files": {"mine": "no-such-file.trec"}},
+    {"run_files": {"bm25": "README.md"}},
+    {"run_files": {"x" * 200: "README.md"}},
 ], ids=lambda c: "-".join(c))
 def test_what_can_be_known_to_be_wrong_is_found_before_anything_is_written(params, change, tmp_path):
     wrong = make_params({**params.model_dump(), **change, "outputs": str(tmp_path)})
@@ -197,6 +199,35 @@ def test_a_notebook_that_fails_leaves_what_stood_before(page, params, outputs, m
     with pytest.raises(NotebookError, match="40_score failed: ValueError: broken on purpose"):
         run(params)
     assert (outputs / "notebooks/own/40_score.ipynb").read_bytes() == before
+
+
+def test_a_kernel_that_dies_is_one_line(page, params, monkeypatch, tmp_path):
+    def die(notebook):
+        notebook.cells[-1].source = "import os; os.kill(os.getpid(), 9)"
+    path = damaged(tmp_path, die)
+    (tmp_path / "notebooks").mkdir()
+    path.rename(tmp_path / "notebooks/40_score.ipynb")
+    monkeypatch.setattr("kit.pipeline.ROOT", tmp_path)
+    monkeypatch.setattr("kit.pipeline.NOTEBOOKS", ("40_score",))
+    with pytest.raises(NotebookError, match="kernel of 40_score died") as error:
+        run(params)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "{}", "not json", "",
+                                  '{"cells": null, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'])
+def test_what_is_no_notebook_is_one_line(tmp_path, text):
+    path = tmp_path / "30_retrieve.ipynb"
+    path.write_text(text)
+    with pytest.raises(NotebookError, match="can't be read"):
+        require_runnable(path)
+
+
+def test_an_outputs_folder_that_is_a_file_is_found_at_once(params, tmp_path):
+    place = tmp_path / "file"
+    place.write_text("")
+    with pytest.raises(KitError, match="outputs folder can't be used: .* is a file"):
+        check_experiment(params.model_copy(update={"outputs": str(place / "deeper")}))
 
 
 @pytest.mark.parametrize("place", ["", "notebooks"])

@@ -123,7 +123,7 @@ def _type_name(feature) -> str:
 def id_faults(table: str, ids: pd.Series) -> list[Fault]:
     """Empty and repeated identifiers of one table."""
     column, faults = ID_COLUMN[table], []
-    empty = ids.isna() | (ids == "")
+    empty = ids.isna() | (ids.fillna("").str.strip() == "")
     if empty.any():
         rows = pd.DataFrame({"row": empty.index[empty]})
         faults.append(Fault("ids", table, f"{column} is empty", len(rows), rows))

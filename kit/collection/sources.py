@@ -62,8 +62,15 @@ class Collection:
         lacking = [c for c in columns if c not in present]
         read = present or data.column_names[:1]  # without a column there would be no rows
         for batch in data.select_columns(read).with_format("arrow").iter(size):
-            values = {c: batch.column(c).to_pylist() for c in present}
+            values = {c: self._values(table, batch, c) for c in present}
             yield {**values, **{c: [None] * batch.num_rows for c in lacking}}
+
+    def _values(self, table: str, batch: pa.Table, column: str) -> list:
+        try:
+            return batch.column(column).to_pylist()
+        except UnicodeDecodeError as error:  # Parquet files may hold any bytes as text
+            raise CollectionError(f"the column '{column}' of {table} is not UTF-8: {error.reason}",
+                                  self.source, "Write the table anew as UTF-8") from error
 
     def frame(self, table: str, columns: list[str]) -> pd.DataFrame:
         """Whole columns as a frame: for identifiers and bibliographic fields, not for texts."""
@@ -223,8 +230,12 @@ def _own_schemas(builder, layout: Layout) -> list[pa.Schema]:
         return [builder.info.features.arrow_schema]
     files = (builder.config.data_files or {}).get(layout.split)
     if files is None:
-        raise CollectionError(f"there is no split '{layout.split}'", builder.config.name,
-                              f"it has {', '.join(builder.config.data_files or {}) or 'none'}")
+        raise CollectionError(f"the table '{builder.config.name}' has no split '{layout.split}'",
+                              builder.base_path or builder.repo_id,
+                              f"It has {', '.join(builder.config.data_files or {}) or 'none'}")
+    if not files:
+        raise CollectionError(f"the table '{builder.config.name}' names files that are not there",
+                              builder.base_path, "Mend the paths in README.md")
     other = [f for f in files if not str(f).endswith(".parquet")]
     if other:
         raise CollectionError("tables are Parquet files", other[0],
@@ -262,7 +273,7 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
             "Go online once, copy the hub's cache folder (HF_HOME) here, or give a folder with "
             "queries/, corpus/ and qrels/ as downloaded")
     if "corresponds to no data" in str(error):
-        return CollectionError(f"the table {table} has no rows", where, "Fetch the data set anew")
+        return CollectionError(f"the table {table} has no rows", where, "Give it at least one row")
     if "BuilderConfig" in str(error):
         return CollectionError(f"there is no table '{table}'", where,
                                "The README's configs must name queries, corpus and qrels")
@@ -270,4 +281,5 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
                            "Give a folder in the hub's layout, or fetch the data set anew")
 
 
-logging.getLogger("datasets").setLevel(logging.CRITICAL)  # said again in the error raised
+for _name in ("datasets", "huggingface_hub"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)  # said again in the error raised

@@ -53,6 +53,11 @@ def rank_within_ids(ids: pa.Array) -> np.ndarray:
     return places
 
 
+def shown(text: str) -> str:
+    """An identifier or line for an error: quoted, escaped, and of bounded length."""
+    return repr(text if len(text) <= 80 else text[:79] + "…")
+
+
 def write_run(path: Path, run: pa.Table) -> None:
     """Writes a run as Parquet, whole or not at all."""
     with written_whole(path) as part:
@@ -132,17 +137,22 @@ def _trec_rows(path: Path) -> Rows:
     except UnicodeDecodeError as error:
         line = raw[:error.start].count(b"\n") + 1
         raise RunError("the run is not UTF-8", f"{path}, line {line}", "Save it as UTF-8") from error
+    if "\0" in text:
+        line = text[:text.index("\0")].count("\n") + 1
+        raise RunError("the run is not UTF-8 text: it holds NUL bytes", f"{path}, line {line}",
+                       "Save it as UTF-8")
     rows = Rows(path, "line", [], [], [], [], [])
     for number, line in enumerate(text.split("\n"), 1):
         columns = _BLANKS.split(line.removesuffix("\r").strip(" \t"))
         if columns == [""]:
             continue
         if len(columns) != 6:
-            raise RunError(f"a line has {len(columns)} columns, not 6", f"{path}, line {number}",
+            raise RunError(f"a line has {len(columns)} columns, not 6: {shown(' '.join(columns))}",
+                           f"{path}, line {number}",
                            "A TREC line is: query Q0 document rank score name")
         query, _, doc, rank, score, _ = columns
         if not _NUMBER.fullmatch(score):
-            raise RunError(f"the score {score!r} of query {query!r}, document {doc!r} is no finite "
+            raise RunError(f"the score {shown(score)} of query {shown(query)}, document {shown(doc)} is no finite "
                            "number", f"{path}, line {number}", "Mend or leave out the row")
         rows.queries.append(query)
         rows.docs.append(doc)
@@ -192,7 +202,7 @@ def _refuse_bad_rows(rows: Rows) -> None:
         finite = np.isfinite(np.asarray(rows.scores, dtype=np.float64).astype(np.float32))
     seen = {}
     for i, pair in enumerate(zip(rows.queries, rows.docs)):
-        named = "query {!r}, document {!r}".format(*pair)
+        named = "query {}, document {}".format(*map(shown, map(str, pair)))
         if not all(pair):
             raise RunError(f"an identifier is empty: {named}", rows.where(i),
                            "Mend or leave out the row")
@@ -209,12 +219,12 @@ def rank_disagreements(rows: Rows, run: pa.Table) -> int:
     """How many rows stand elsewhere by the rank the file states than by its scores.
 
     Ranks may start at 0 or 1; what counts is each query's order by them, and equal ranks state
-    none. 0 for a file in which a rank can't be read.
+    none. Rows whose rank can't be read are left out.
     """
-    if -1 in rows.ranks:
-        return 0
     rank_of = dict(zip(zip(rows.queries, rows.docs), rows.ranks))
     pairs = zip(run["query_id"].to_pylist(), run["doc_id"].to_pylist())
     stated = np.array([rank_of[pair] for pair in pairs])
-    order = np.lexsort((stated, _codes(run["query_id"])))  # stable: ties stay as the run has them
+    read = stated >= 0
+    # stable: ties stay as the run has them
+    order = np.lexsort((stated[read], _codes(run["query_id"])[read]))
     return int((order != np.arange(len(order))).sum())

@@ -23,13 +23,18 @@ def system_names(params: Params) -> list[str]:
     for name in params.systems:
         if name not in SHIPPED and name not in params.run_files:
             raise _unknown(name, params)
-    taken = next((name for name in params.run_files if name in SHIPPED or not name.strip()), None)
+    taken = next((name for name in params.run_files if not _may_be_named(name)), None)
     if taken is not None:
-        raise SearchError(f"a run file can't be named {taken!r}", "run_files", "Give it another name")
+        raise SearchError(f"a run file can't be named {taken[:80]!r}", "run_files",
+                          f"Give it a short name other than {', '.join(SHIPPED)}")
     names = list(dict.fromkeys([*params.systems, *params.run_files]))
     if not names:
         raise SearchError("there is no system to search with", "systems", "Name one, such as bm25")
     return names
+
+
+def _may_be_named(name: str) -> bool:
+    return name not in SHIPPED and name.isprintable() and 0 < len(name.strip()) <= 80
 
 
 def require_model(params: Params) -> None:

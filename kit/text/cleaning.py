@@ -45,7 +45,8 @@ RULES: tuple[str, ...] = (
     "Surrogate pairs become their character; lone surrogates and non-characters go.",
     "Private-use signs that US formulae take from one font become what they show; all others "
     "become a space.",
-    "Unicode NFC, never NFKC: mathematical letters, full-width forms and indices stay.",
+    "Unicode NFC, never NFKC: mathematical letters, full-width forms and indices stay; of more "
+    "than 30 combining marks in a row the first 30 stay (the limit of UAX #15).",
     "Every run of white space, no-break and ideographic included, becomes one blank; the ends "
     "are stripped.",
 )
@@ -284,6 +285,11 @@ def declaration() -> dict[str, str]:
 # --- characters -----------------------------------------------------------------------------
 
 
+MOST_MARKS = 30
+_MARKS = re.compile("[{}]{{{},}}".format(
+    "".join(c for c in map(chr, range(0x300, 0x1E94B)) if unicodedata.combining(c)), MOST_MARKS + 1))
+
+
 def _characters(text: str) -> str:
     """Mend and drop characters, fold white space and compose; the same object if all is well."""
     for blank in "\n\t\r\u2003":
@@ -292,7 +298,10 @@ def _characters(text: str) -> str:
     if "â€" in text or not text.isprintable():
         text = " ".join(_seen(_reread_as_utf8(text)).split())
     text = _BLANKS.sub(" ", text).strip(" ")
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    # composing takes the square of a run's length, and no script stacks so many
+    return unicodedata.normalize("NFC", _MARKS.sub(lambda run: run[0][:MOST_MARKS], text))
 
 
 def _reread_as_utf8(text: str) -> str:

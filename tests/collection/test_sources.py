@@ -3,6 +3,7 @@
 import re
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -130,7 +131,7 @@ def test_a_readme_without_the_split(make_collection, tmp_path):
     folder = make_collection(tmp_path)
     readme = folder / "README.md"
     readme.write_text(readme.read_text().replace("split: test", "split: train"))
-    with pytest.raises(CollectionError, match="no split 'test'.*it has train"):
+    with pytest.raises(CollectionError, match="no split 'test'.*It has train"):
         opened(folder)
 
 
@@ -342,3 +343,20 @@ def test_several_files_of_a_table(make_collection, tmp_path):
     folder = make_collection(tmp_path, tweak={"corpus": lambda t: [t.slice(0, 2), t.slice(2)]})
     assert len(list((folder / "corpus").iterdir())) == 2
     assert pq.read_table(folder / "corpus").num_rows == len(opened(folder).ids("corpus")) == 3
+
+
+def test_text_that_is_not_utf8_is_one_clear_error(tmp_path, make_collection):
+    def spoil(table):
+        raw = pa.py_buffer(b"ab\xff\xfe" + b"fine")
+        offsets = pa.py_buffer(np.array([0, 4, 8], np.int32).tobytes())
+        title = pa.StringArray.from_buffers(2, offsets, raw)
+        return table.set_column(table.column_names.index("title"), "title", title)
+    data = open_collection(str(make_collection(tmp_path, tweak={"queries": spoil})))
+    with pytest.raises(CollectionError, match="'title' of queries is not UTF-8"):
+        list(data.batches("queries", ["title"]))
+
+
+@pytest.mark.parametrize("source", ["~nobody-of-this-name/x", "~nobody-of-this-name"])
+def test_an_unknown_users_home_is_a_folder_that_is_not_there(source):
+    with pytest.raises(CollectionError, match="no such collection"):
+        open_collection(source)

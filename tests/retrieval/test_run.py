@@ -145,7 +145,7 @@ def test_a_score_that_is_finite_in_float32_is_taken(tmp_path, score):
 
 @pytest.mark.parametrize("line, n", [("q1 Q0 d2 1 2.5", 5), ("q1 Q0 d2 1 2.5 my run", 7)])
 def test_a_line_of_other_than_six_columns_is_refused(tmp_path, line, n):
-    with pytest.raises(RunError, match=rf"{n} columns, not 6 .*line 2"):
+    with pytest.raises(RunError, match=rf"{n} columns, not 6: 'q1 Q0 d2 .*line 2"):
         read_text(tmp_path, GOOD + line)
 
 
@@ -253,3 +253,25 @@ def test_ranks_of_a_parquet_file_that_are_texts_state_no_order(tmp_path):
     pq.write_table(table(rank=["10", "9"]), tmp_path / "r.parquet")
     rows = read_rows(tmp_path / "r.parquet")
     assert rank_disagreements(rows, rows.ranked()) == 0
+
+
+def test_nul_bytes_are_named_as_an_encoding_fault(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_bytes("q1 Q0 d1 1 2.5 me\n".encode("utf-16-le"))
+    with pytest.raises(RunError, match="not UTF-8 text: it holds NUL bytes"):
+        read_rows(path)
+
+
+def test_a_rank_that_cannot_be_read_does_not_hide_the_others(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_text("q Q0 a 2 9 x\nq Q0 b 1 8 x\nq Q0 c abc 7 x\n")
+    rows = read_rows(path)
+    assert rank_disagreements(rows, rows.ranked()) == 2
+
+
+def test_a_long_identifier_is_shortened_in_an_error(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_text(f"{'q' * 100_000} Q0 d1 1 nan x\n")
+    with pytest.raises(RunError) as error:
+        read_rows(path)
+    assert len(str(error.value)) < 500

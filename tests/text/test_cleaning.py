@@ -551,3 +551,8 @@ def test_a_fragment_is_cleaned_in_time(path):
     start = time.process_time()
     clean(fragment(path))
     assert time.process_time() - start < 2
+
+
+def test_a_flood_of_combining_marks_is_cut_to_thirty():
+    flood = "a" + "\u0327\u0316" * 400_000 + "b"  # composing this would take minutes
+    assert clean(flood) == unicodedata.normalize("NFC", "a" + "\u0327\u0316" * 15 + "b")
