@@ -17,11 +17,11 @@ from traitlets.config import Config
 from kit import errors
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
-from kit.errors import KitError, NotebookError, ParamsError
+from kit.errors import KitError, MeasureError, NotebookError, ParamsError
 from kit.files import ROOT, outputs_folder
 from kit.params import Params
 from kit.progress import VARIABLE
-from kit.relevance.protocols import positives
+from kit.relevance.protocols import offered, positives
 from kit.reporting import site
 from kit.reporting.score import require_measures
 from kit.retrieval.execute import require_ready
@@ -57,7 +57,9 @@ def check_experiment(params: Params) -> Collection:
     collection = open_collection(params.collection, revision=params.revision,
                                  streaming=params.streaming)
     require_sound(collection)
-    positives(collection, params.protocol)
+    if positives(collection, params.protocol).empty:
+        raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
+                           f"Use one of {', '.join(offered(collection))}")
     require_ready(collection, params)
     return collection
 
@@ -106,7 +108,10 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
                 progress_bar=False, log_output=False, config=ipc,
                 extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
     except papermill.PapermillExecutionError as error:
-        raise _explained(notebook, part, error) from error
+        explained = _explained(notebook, part, error)
+        if not explained.where:  # else the executed notebook is there to be looked at
+            shutil.rmtree(work)
+        raise explained from error
     except (DeadKernelError, RuntimeError) as error:
         raise NotebookError(f"the kernel of {notebook.stem} died, which most often means that the "
                             "memory ran out", str(error).splitlines()[0],

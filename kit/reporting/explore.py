@@ -97,17 +97,20 @@ def finding_positives(counts: pd.Series) -> str:
 def finding_lengths(lengths: pd.DataFrame) -> str:
     usual = lengths[lengths["filled"] >= 0.5]  # a field that few rows have says little
     longest = (lengths if usual.empty else usual).sort_values("median").iloc[-1]
-    return f"The longest texts are {longest['table']} {longest['field']}: {longest['median']:,.0f} words at the median"
+    return (f"The longest texts are {longest['table']} {longest['field']}: "
+            f"{longest['median']:,.0f} words at the median")
 
 
 def finding_years(by_year: pd.DataFrame) -> str:
     if by_year.empty:
         return "No publication date can be read"
     middle = {t: by_year.index[(by_year[t].cumsum() >= by_year[t].sum() / 2).argmax()] for t in by_year}
-    return f"Half of the queries are from {middle['queries']} or before, half of the documents from {middle['corpus']} or before"
+    return (f"Half of the queries are from {middle['queries']} or before, "
+            f"half of the documents from {middle['corpus']} or before")
 
 
 def finding_classes(sections: pd.DataFrame) -> str:
     most = sections["corpus"].idxmax()
     share = sections["corpus"].max() / sections["corpus"].sum()
-    return f"{len(sections.index.drop('none', errors='ignore'))} IPC sections; {most} holds most documents ({share:.0%})"
+    named = sections.index.drop("none", errors="ignore")
+    return f"{len(named)} IPC sections; {most} holds most documents ({share:.0%})"

@@ -150,7 +150,8 @@ def write_scorecard(card: Scorecard, outputs: str) -> Path:
     home = folder(outputs)
     path = _same_card(home, card)
     if path is None:
-        name = "_".join([card.created, safe_name(card.system["name"], "system"), safe_name(card.environment, "environment")])
+        system, place = safe_name(card.system["name"], "system"), safe_name(card.environment, "data")
+        name = f"{card.created}_{system}_{place}"
         path = home / f"{name}.json"
         home.mkdir(parents=True, exist_ok=True)
         try:
@@ -207,7 +208,8 @@ def figure_table(figures: pd.DataFrame, protocol: str) -> pd.DataFrame:
     table = frame.pivot(index="measure", columns="slice", values="text")
     sizes = frame.drop_duplicates("slice").set_index("slice")["n"]
     table = table.loc[frame["measure"].unique(), sizes.index]
-    return table.rename(columns={s: f"{s} (n={n})" for s, n in sizes.items()}).rename_axis(index=None, columns="measure")
+    table = table.rename(columns={s: f"{s} (n={n})" for s, n in sizes.items()})
+    return table.rename_axis(index=None, columns="measure")
 
 
 def figures_of(card: Scorecard) -> pd.DataFrame:
@@ -247,7 +249,8 @@ def markdown(card: Scorecard) -> str:
         lines += [f"## Protocol {protocol}", "", *_markdown_table(figure_table(figures_of(card), protocol)), ""]
     lines += ["Brackets hold the 95 % bootstrap interval over queries.", "", "## What the measures say",
               "", *(f"- **{name}**: {text}" for name, text in said_of(card)), ""]
-    lines += ["## Counts", "", *(f"- {_cell(k.replace('_', ' '))}: {_cell(v)}" for k, v in sorted(card.counts.items())), ""]
+    counts = (f"- {_cell(k.replace('_', ' '))}: {_cell(v)}" for k, v in sorted(card.counts.items()))
+    lines += ["## Counts", "", *counts, ""]
     return "\n".join(lines)
 
 

@@ -99,12 +99,13 @@ def collection_facts(collection, params=None) -> HTML:
 def patent(row: dict, heading: str, words: int = 70) -> str:
     """One patent as a card: what it is, its title, and the opening of its abstract and claims."""
     identifier = row.get("query_id") or row.get("doc_id")
+    title = escape(view_of([row["title"]])) or "(no title)"
     facts_ = [identifier, row["source_xpn"], row["publication_date"], ", ".join(row["ipc"] or [])]
     body = "".join(f"<p><b>{name.capitalize()}.</b> {escape(_opening(row[name], words))}</p>"
                    for name in ("abstract", "claims") if row[name])
     return (f'<div style="{CARD}"><div style="{SMALL}">{escape(heading)} · '
             f'{escape(" · ".join(str(f) for f in facts_ if f))}</div>'
-            f"<p style='margin:.3em 0;font-weight:bold'>{escape(view_of([row['title']])) or '(no title)'}</p>{body}</div>")
+            f"<p style='margin:.3em 0;font-weight:bold'>{title}</p>{body}</div>")
 
 
 def _opening(text: str, words: int) -> str:

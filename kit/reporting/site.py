@@ -127,7 +127,8 @@ def _card_values(card: Scorecard) -> dict:
     }
     return {
         "title": f"{card.system['name']} on {card.environment}", "card": card,
-        "label_sentences": LABELS, "sentences": said_of(card), "details": [(k, _flat(v)) for k, v in details.items()],
+        "label_sentences": LABELS, "sentences": said_of(card),
+        "details": [(k, _flat(v)) for k, v in details.items()],
         "tables": [(p, Markup(figure_table(figures_of(card), p).to_html(border=0))) for p in protocols],
     }
 

@@ -152,8 +152,9 @@ def _trec_rows(path: Path) -> Rows:
                            "A TREC line is: query Q0 document rank score name")
         query, _, doc, rank, score, _ = columns
         if not _NUMBER.fullmatch(score):
-            raise RunError(f"the score {shown(score)} of query {shown(query)}, document {shown(doc)} is no finite "
-                           "number", f"{path}, line {number}", "Mend or leave out the row")
+            raise RunError(f"the score {shown(score)} of query {shown(query)}, document {shown(doc)} "
+                           "is no finite number", f"{path}, line {number}",
+                           "Mend or leave out the row")
         rows.queries.append(query)
         rows.docs.append(doc)
         rows.ranks.append(int(rank) if _RANK.fullmatch(rank) else -1)

@@ -1,8 +1,8 @@
 """An invention told as a patent: title, abstract, claims, description and the views made of them.
 
 The words come from `devices.yaml` (what such a device is), `inventions/*.yaml` (one mechanism a
-file, told in four fields) and `gists.yaml` (each mechanism's idea in plain words). A telling picks sentences and wordings by its key; tellings of one
-variant share more wordings than those of two.
+file, told in four fields) and `gists.yaml` (each mechanism's idea in plain words). A telling picks
+sentences and wordings by its key; tellings of one variant share more wordings than those of two.
 """
 
 import re
