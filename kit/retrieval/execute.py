@@ -146,7 +146,7 @@ def _save(folder: Path, table: pa.Table, manifest: dict) -> SavedRun:
     manifest |= {"suite_version": SUITE_VERSION, "run_sha256": digest_of_file(folder / "run.parquet"),
                  "status": "incomplete" if manifest["failures"] else "complete"}
     write_json(folder / "manifest.json", manifest)
-    return SavedRun(folder, table, manifest)
+    return reopen(folder)  # a run looks the same at first and ever after
 
 
 def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts: Path) -> dict:

@@ -336,3 +336,8 @@ def test_the_run_on_disk_is_the_one_in_hand(collection, params):
     saved = retrieve(collection, "bm25", params())
     assert pq.read_table(saved.folder / "run.parquet").equals(saved.table)
     assert json.loads((saved.folder / "manifest.json").read_text()) == saved.manifest
+
+
+def test_a_run_looks_the_same_at_first_and_ever_after(collection, params):
+    first, again = (retrieve(collection, "bm25", params()) for _ in range(2))
+    assert json.dumps(first.manifest) == json.dumps(again.manifest)  # the order of the keys too
