@@ -1,7 +1,5 @@
 """Systems side by side: refused under other conditions, and counted right under the same."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 
