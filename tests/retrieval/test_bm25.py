@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 
+import bm25s
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -96,10 +97,6 @@ def test_the_reference_engine_ranks_as_okapi_does(mini_texts):
 
 
 def test_lucene_scores_as_bm25s_does(mini_texts):
-    try:
-        import bm25s
-    except ImportError:
-        return  # a peer that need not be there; the formula is held by the other tests
     corpus, queries = mini_texts
     peer = bm25s.BM25(method="lucene", k1=1.2, b=0.75, dtype="float64")
     peer.index([tokenize(t) for t in corpus], show_progress=False)
