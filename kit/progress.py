@@ -5,9 +5,17 @@ The executed notebook keeps no trail of it. The pipeline names the file in KIT_P
 
 import os
 import time
+from itertools import islice
 from pathlib import Path
 
 VARIABLE = "KIT_PROGRESS"
+
+
+def blocks(items, size: int):
+    """Yields lists of `size` items, the last one shorter; one block is held at a time."""
+    source = iter(items)
+    while block := list(islice(source, size)):
+        yield block
 
 
 def steps(items, what: str, total: int):

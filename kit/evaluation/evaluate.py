@@ -1,5 +1,6 @@
 """A run held against a collection: figures by protocol and slice, with intervals."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,7 @@ class Evaluation:
 
 
 def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
-             among: list[str] | None = None) -> Evaluation:
+             among: Iterable[str] | None = None) -> Evaluation:
     """Scores a run. among: the query ids that were searched, for a sample.
 
     Raises CollectionError for a collection that breaks its layout, MeasureError for a measure or
@@ -83,7 +84,7 @@ def _sums(evaluation: Evaluation, members: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def all_figures(run: pa.Table, collection, names: list[str], seed: int,
-                among: list[str] | None = None) -> pd.DataFrame:
+                among: Iterable[str] | None = None) -> pd.DataFrame:
     """The figures under every protocol that the collection offers and that has a relevant pair."""
     found = []
     for protocol in offered(collection):

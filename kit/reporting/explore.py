@@ -5,7 +5,7 @@ import pandas as pd
 from kit.collection.schema import AI_FIELDS, ID_COLUMN
 from kit.relevance.protocols import offered, positives
 from kit.relevance.slices import section_map
-from kit.text.views import VIEWS, join_list
+from kit.text.views import join_list
 
 FIELDS = ("title", "abstract", "claims", "description", "adb", "iclm", "obj")
 
@@ -69,11 +69,6 @@ def positives_a_query(collection) -> pd.Series:
 
 def _joined(columns: dict[str, pd.Series]) -> pd.DataFrame:
     return pd.DataFrame(columns).fillna(0).astype(int)
-
-
-def view_list() -> pd.DataFrame:
-    """The views a system can be given, and the fields that each is made of."""
-    return pd.DataFrame([{"view": name, "fields": ", ".join(fields)} for name, fields in VIEWS.items()])
 
 
 def sizes(collection) -> pd.DataFrame:

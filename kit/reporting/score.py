@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from IPython.display import display
 
@@ -21,7 +20,7 @@ from kit.reporting.scorecard import (
     read_scorecard,
     write_scorecard,
 )
-from kit.retrieval.execute import SavedRun, query_positions
+from kit.retrieval.execute import SavedRun, searched_ids
 
 
 def headline(names: list[str]) -> str:
@@ -44,18 +43,10 @@ def require_measures(params: Params) -> None:
             "measures, depth", f"Set depth to {max(deep.values())}, or measures to [{', '.join(left)}]")
 
 
-def searched_queries(collection, params: Params) -> list[str] | None:
-    """The query ids of a sample; None when all are searched."""
-    if params.sample is None:
-        return None
-    ids = np.array(collection.ids("queries"), object)
-    return ids[query_positions(collection, params)].tolist()
-
-
 def evaluate_runs(collection, runs: list[SavedRun], params: Params) -> dict[str, Evaluation]:
     """{system: its run under the parameters' protocol and measures}."""
     require_measures(params)
-    among = searched_queries(collection, params)
+    among = searched_ids(collection, params)
     return {run.system: evaluate(run.table, collection, params.protocol, params.measures, among)
             for run in runs}
 
@@ -63,7 +54,7 @@ def evaluate_runs(collection, runs: list[SavedRun], params: Params) -> dict[str,
 def figures_of_runs(collection, runs: list[SavedRun], params: Params) -> dict[str, pd.DataFrame]:
     """{system: its figures under every protocol offered, by slice}."""
     require_measures(params)
-    among = searched_queries(collection, params)
+    among = searched_ids(collection, params)
     return {run.system: all_figures(run.table, collection, params.measures, params.seed, among)
             for run in runs}
 
@@ -80,9 +71,14 @@ def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.Dat
     return paths
 
 
+def experiments_folder(outputs: str) -> Path:
+    """Where the experiments' lists of scorecards lie, a JSON file each."""
+    return outputs_folder(outputs) / "reports" / "experiments"
+
+
 def experiment_file(params: Params) -> Path:
-    """Where an experiment's list of scorecards lies."""
-    return outputs_folder(params.outputs) / "reports" / "experiments" / f"{params.experiment}.json"
+    """An experiment's list of scorecards."""
+    return experiments_folder(params.outputs) / f"{params.experiment}.json"
 
 
 def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:

@@ -13,8 +13,16 @@ from kit.errors import NotebookError
 from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
 from kit.relevance.slices import DOMAIN_SENTENCES
-from kit.reporting.score import main_table
-from kit.reporting.scorecard import LABELS, Scorecard, figure_table, figures_of, read_scorecard, said_of
+from kit.reporting.score import experiments_folder, main_table
+from kit.reporting.scorecard import (
+    LABELS,
+    Scorecard,
+    figure_table,
+    figures_of,
+    folder,
+    read_scorecard,
+    said_of,
+)
 
 HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
 PROTOCOL_SENTENCES = {
@@ -29,8 +37,8 @@ _PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates
 def build(outputs: str) -> Path:
     """Writes all pages anew and returns the index. Building twice changes nothing."""
     home, site = outputs_folder(outputs), outputs_folder(outputs) / "site"
-    experiments = [_experiment(file, home) for file in sorted(
-        (home / "reports" / "experiments").glob("*.json"))]
+    experiments = [_experiment(file, home, folder(outputs))
+                   for file in sorted(experiments_folder(outputs).glob("*.json"))]
     for experiment in experiments:
         _write_notebook_pages(experiment, home, site)
         for path, card in experiment["paths"]:
@@ -53,10 +61,10 @@ def _write(path: Path, template: str, values: dict, up: str = "", footer: str = 
     write_text(path, page)
 
 
-def _experiment(file: Path, home: Path) -> dict:
+def _experiment(file: Path, home: Path, cards_folder: Path) -> dict:
     """One experiment for the index: its figures and the links to its pages."""
     stated = json.loads(file.read_text(encoding="utf-8"))
-    paths = [home / "reports" / "scorecards" / name for name in stated["scorecards"]]
+    paths = [cards_folder / name for name in stated["scorecards"]]
     cards = [read_scorecard(path) for path in paths]
     measures = headlines([name for name, _ in said_of(cards[0])])
     table = main_table(cards, measures)

@@ -11,7 +11,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ import pyarrow as pa
 from kit.errors import SearchError
 from kit.files import digest_of, digest_of_file, find_path, outputs_folder, written_whole
 from kit.params import Params
-from kit.progress import steps
+from kit.progress import blocks, steps
 from kit.retrieval.run import rank_within_ids
 from kit.retrieval.system import Answer, top_k
 
@@ -89,7 +88,7 @@ class Dense:
         self._places = rank_within_ids(pa.array(ids, pa.string()))
         self._vectors = np.empty((len(ids), self.settings["dimensions"]), np.float32)
         done = 0
-        for block in steps(_blocks(texts), f"{self.name}: blocks of {BLOCK} documents",
+        for block in steps(blocks(texts, BLOCK), f"{self.name}: blocks of {BLOCK} documents",
                            -(-len(ids) // BLOCK)):
             self._vectors[done:done + len(block)] = self._encoded(block, "corpus")
             done += len(block)
@@ -190,12 +189,6 @@ def _reads_by_words(tokenizer) -> bool:
     return bool(step) and step["type"] in BY_WORDS
 
 
-def _blocks(texts: Iterable[str]):
-    source = iter(texts)
-    while block := list(islice(source, BLOCK)):
-        yield block
-
-
 def _candidates(queries: np.ndarray, vectors: np.ndarray, k: int) -> list[np.ndarray]:
     """For each query the positions of its k nearest documents, and of all that could tie with the
     k-th: float32 products of unit vectors, queries × dimensions and n × dimensions, in blocks."""
@@ -278,7 +271,11 @@ def _load(source: str, revision: str | None, pooling: str | None, max_tokens: in
                           "Give a sentence-transformers folder, or a hub id that is cached "
                           "or can be reached") from error
     if pooling:
-        _pooling_module(model, source).pooling_mode = pooling
+        step = _pooling_step(model)
+        if step is None:
+            raise SearchError("the model has no pooling step that could be set", source,
+                              "Leave embedding_pooling null")
+        step.pooling_mode = pooling
     limit = model.max_seq_length
     if max_tokens and limit and max_tokens > limit:
         raise SearchError(f"embedding_max_tokens {max_tokens} is above the model's {limit}", source,
@@ -287,15 +284,11 @@ def _load(source: str, revision: str | None, pooling: str | None, max_tokens: in
     return model
 
 
-def _pooling_module(model, source: str):
-    """The model's pooling step. Raises SearchError where it has none to set."""
-    found = next((m for m in model if hasattr(m, "pooling_mode")), None)
-    if found is None:
-        raise SearchError("the model has no pooling step that could be set", source,
-                          "Leave embedding_pooling null")
-    return found
+def _pooling_step(model):
+    """The model's module that pools token vectors, or None."""
+    return next((m for m in model if hasattr(m, "pooling_mode")), None)
 
 
 def _pooling(model) -> str | None:
-    found = next((m for m in model if hasattr(m, "pooling_mode")), None)
-    return str(found.pooling_mode) if found is not None else None
+    step = _pooling_step(model)
+    return str(step.pooling_mode) if step is not None else None

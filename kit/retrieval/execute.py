@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from kit.collection.schema import require_sound
 from kit.errors import RunError, SearchError
 from kit.files import digest_of, digest_of_file, find_path, outputs_folder, safe_name, write_json
 from kit.params import Params
-from kit.progress import steps
+from kit.progress import blocks, steps
 from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, write_run
 from kit.retrieval.shipped import make_system, require_model, system_names
@@ -104,6 +105,11 @@ def query_positions(collection, params: Params) -> np.ndarray:
     return np.sort(np.random.default_rng(params.seed).choice(n, params.sample, replace=False))
 
 
+def searched_ids(collection, params: Params) -> pd.Series:
+    """The ids of the queries that are searched, in the table's order."""
+    return collection.ids("queries").iloc[query_positions(collection, params)]
+
+
 def _conditions(collection, params: Params) -> dict:
     """What a run was made under, apart from its system."""
     n = len(collection.ids("queries"))
@@ -159,7 +165,7 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     own = doc_ids if collection.shared_ids else set()
     total = -(-len(positions) // BLOCK)
     seen = []
-    for n, block in enumerate(steps(_blocks(chosen), f"{system.name}: blocks of {BLOCK} queries",
+    for n, block in enumerate(steps(blocks(chosen, BLOCK), f"{system.name}: blocks of {BLOCK} queries",
                                     total)):
         path = parts / f"{n:06d}.parquet"
         if not path.with_suffix(".json").exists():
@@ -179,17 +185,6 @@ def _total(values: list):
     return sum(values, start=type(values[0])())
 
 
-def _blocks(items):
-    block = []
-    for item in items:
-        block.append(item)
-        if len(block) == BLOCK:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
 def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[str]):
     """The ranking of a block of (query_id, text), and its counts."""
     # one more for the own entry, one more to see whether the cut falls into a tie
@@ -204,7 +199,7 @@ def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[s
         if fault:
             counts["failures"].append({"query_id": query_id, "fault": fault})
             continue
-        kept, excluded, tied = cut(answer, query_id if query_id in own else None, depth)
+        kept, _, tied = cut(answer, query_id if query_id in own else None, depth)
         counts["own_entries_excluded"] += query_id in own
         counts["ties_at_the_cut"] += tied
         counts["empty_rankings"] += not kept.ids
@@ -281,7 +276,7 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     """A run file as a saved run: the searched queries, own entries out, cut to the depth."""
     path = find_path(params.run_files[name])
     table, seen = open_run(path, collection)
-    searched = collection.ids("queries").iloc[query_positions(collection, params)]
+    searched = searched_ids(collection, params)
     table = table.filter(pc.is_in(table["query_id"], pa.array(searched, pa.string())))
     table, own = without_own_entries(table, collection)
     table, tied = _cut_runs(table, params.depth)
