@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from kit.errors import KitError, MeasureError
+from kit.files import find_path
 from kit.params import load_params
 
 
@@ -59,7 +60,11 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = commands.add_parser("audit", help="what is odd about a collection")
     audit.add_argument("collection", help="a name, a hub id or a folder")
-    audit.add_argument("--json", action="store_true", help="as JSON")
+    audit.add_argument("--json", action="store_true", help="as JSON, with each check's breakdown")
+    audit.add_argument("--rows", type=Path, metavar="FOLDER",
+                       help="write the rows behind each count, a Parquet file a check")
+    audit.add_argument("--quick", action="store_true",
+                       help="leave out near-equal texts, for which every word is read")
     audit.set_defaults(command=_audit)
     return parser
 
@@ -114,11 +119,17 @@ def _score(options) -> None:
 
 def _audit(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.relevance.audit import as_frame, audit
+    from kit.relevance.audit import as_frame, as_records, audit, export_rows, summary
 
-    checks = as_frame(audit(open_collection(options.collection)))
+    # a folder's texts are read from its own files: a copy to map into memory would be as large
+    local = find_path(options.collection).is_dir()
+    findings = audit(open_collection(options.collection, streaming=local), near=not options.quick)
+    if options.rows:
+        export_rows(findings, options.rows)
     if options.json:
-        print(checks.to_json(orient="records", force_ascii=False, indent=2))
+        print(json.dumps(as_records(findings), ensure_ascii=False, allow_nan=False, indent=2))
         return
-    shown = checks.drop(columns="what it says").astype(object).where(checks.notna(), "—")
-    print(shown.to_string(index=False))
+    checks = as_frame(findings)
+    shown = checks.drop(columns=["severity", "what it says"]).astype(object)
+    print(shown.where(checks[shown.columns].notna(), "—").to_string(index=False))
+    print(f"\n{summary(findings)}")

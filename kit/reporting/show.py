@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow.compute as pc
 from IPython.display import HTML, display
 
-from kit.relevance.slices import DOMAINS
 from kit.text.views import view_of
 
 CARD = ("border:1px solid #ccd3da;border-radius:6px;padding:.6em .9em;margin:.4em 0;"
@@ -135,36 +134,6 @@ def ranking(collection, run: pd.DataFrame, relevant: set[str], most: int = 8) ->
         rows.append({"rank": row["rank"], "score": f"{row['score']:.3f}", "document": row["doc_id"],
                      "relevant": "yes" if row["doc_id"] in relevant else "", "title": title})
     return table(pd.DataFrame(rows, columns=["rank", "score", "document", "relevant", "title"]))
-
-
-def oddities(verdicts: pd.DataFrame) -> pd.Series:
-    """The shares of the checks that found something odd, largest first."""
-    kinds = ["own entries", "identifiers", "text", "dates", "classes"]
-    tags = [f"queries {tag}" for tag in DOMAINS]  # a property, not an oddity
-    odd = verdicts[verdicts["group"].isin(kinds) & ~verdicts["check"].isin(tags)
-                   & (verdicts["share"] > 0)]
-    return odd.set_index("check")["share"].sort_values(ascending=False, kind="stable")
-
-
-def finding_oddities(odd: pd.Series) -> str:
-    """The title of the picture of oddities."""
-    if odd.empty:
-        return "No check found anything odd"
-    return f"{len(odd)} kinds of oddity occur; the most frequent: {odd.index[0]}"
-
-
-def rows_of(checks: list, most: int) -> HTML:
-    """The first rows of each check that names some."""
-    parts = []
-    for check in checks:
-        if check.rows is None or check.rows.empty:
-            continue
-        shown = check.rows.head(most)
-        shown = shown.set_axis([str(c) for c in shown.columns], axis=1).reset_index(drop=True)
-        left = f", of which {most} are shown" if len(check.rows) > most else ""
-        parts.append(f"<h3>{escape(check.name)}</h3><p>{escape(check.sentence)} "
-                     f"{len(check.rows)} rows{left}.</p>{table(shown).data}")
-    return HTML("".join(parts) or "<p>No check names a row.</p>")
 
 
 _COUNTS = {"own_entries_excluded": "own entries excluded",

@@ -191,16 +191,17 @@ def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[s
     topk = min(depth + 2, len(doc_ids))
     start = time.perf_counter()
     answers = _answers(system, [text for _, text in block], topk)
-    counts = {"own_entries_excluded": 0, "ties_at_the_cut": 0, "empty_rankings": 0, "failures": [],
-              "notes": system.notes(), "seconds": time.perf_counter() - start}
+    counts = {"own_entries_excluded": 0, "own_entry_ranks": [], "ties_at_the_cut": 0,
+              "empty_rankings": 0, "failures": [], "notes": system.notes(), "seconds": time.perf_counter() - start}
     rows = ([], [], [])
     for (query_id, _), answer in zip(block, answers):
         fault = answer if isinstance(answer, str) else misbehaviour(answer, topk, doc_ids)
         if fault:
             counts["failures"].append({"query_id": query_id, "fault": fault})
             continue
-        kept, _, tied = cut(answer, query_id if query_id in own else None, depth)
+        kept, rank, tied = cut(answer, query_id if query_id in own else None, depth)
         counts["own_entries_excluded"] += query_id in own
+        counts["own_entry_ranks"] += [[query_id, rank]] if rank else []
         counts["ties_at_the_cut"] += tied
         counts["empty_rankings"] += not kept.ids
         for column, values in zip(rows, ([query_id] * len(kept.ids), kept.ids, kept.scores)):
@@ -249,15 +250,15 @@ def _finite(scores, n: int) -> bool:
 
 
 def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
-    """The answer under the tie rule, without the query's own entry, cut to the depth; the number
-    of entries taken out; and whether the cut fell into a tie. An order without scores gets
-    falling ones."""
+    """The answer under the tie rule, without the query's own entry, cut to the depth; the rank at
+    which that entry stood, 0 if nowhere; and whether the cut fell into a tie. An order without
+    scores gets falling ones."""
     ids, scores = _in_order(answer)
-    keep = np.array([i != own_entry for i in ids], bool)
-    left = [i for i, k in zip(ids, keep) if k]
-    rest = scores[keep]
+    rank = ids.index(own_entry) + 1 if own_entry in ids else 0
+    left = [i for i in ids if i != own_entry]
+    rest = np.delete(scores, rank - 1) if rank else scores
     tied = len(left) > depth and rest[depth - 1] == rest[depth]
-    return Answer(left[:depth], rest[:depth]), len(ids) - len(left), bool(tied)
+    return Answer(left[:depth], rest[:depth]), rank, bool(tied)
 
 
 def _in_order(answer: Answer) -> tuple[list[str], np.ndarray]:
@@ -278,6 +279,7 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     table, seen = open_run(path, collection)
     searched = searched_ids(collection, params)
     table = table.filter(pc.is_in(table["query_id"], pa.array(searched, pa.string())))
+    ranks = own_entry_ranks(table) if collection.shared_ids else []
     table, own = without_own_entries(table, collection)
     table, tied = _cut_runs(table, params.depth)
     stated = _conditions(collection, params) | {
@@ -290,9 +292,15 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     found = table["query_id"].unique()
     own_entries = searched.isin(collection.ids("corpus")).sum() if collection.shared_ids else 0
     return _save(folder, table, {
-        **stated, "own_entries_excluded": int(own_entries), "ties_at_the_cut": tied, "failures": [],
+        **stated, "own_entries_excluded": int(own_entries), "own_entry_ranks": ranks, "ties_at_the_cut": tied, "failures": [],
         "empty_rankings": len(searched) - len(found), "notes": {**seen, "own_entries_in_the_file": own},
         "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+
+
+def own_entry_ranks(table: pa.Table) -> list[list]:
+    """[query, rank] of each query that a run returns for itself."""
+    own = table.filter(pc.equal(table["query_id"], table["doc_id"]))
+    return [[q, rank] for q, rank in zip(own["query_id"].to_pylist(), own["rank"].to_pylist())]
 
 
 def without_own_entries(table: pa.Table, collection) -> tuple[pa.Table, int]:
