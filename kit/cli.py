@@ -1,11 +1,11 @@
-"""`python -m kit`: run, score, audit. An error is one line on stderr and the exit status 1."""
+"""`python -m kit`: run, score, audit, splits. An error is one line on stderr and the exit status 1."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from kit.errors import KitError, MeasureError
+from kit.errors import KitError, MeasureError, ParamsError
 from kit.files import find_path
 from kit.params import load_params
 
@@ -66,6 +66,20 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--quick", action="store_true",
                        help="leave out near-equal texts, for which every word is read")
     audit.set_defaults(command=_audit)
+
+    splits = commands.add_parser("splits", help="train, dev and test that leak nothing, or what leaks")
+    splits.add_argument("collection", help="a name, a hub id or a folder")
+    how = splits.add_mutually_exclusive_group(required=True)
+    how.add_argument("--out", type=Path, metavar="FILE", help="make splits and write them (.parquet)")
+    how.add_argument("--check", type=Path, metavar="FILE",
+                     help="say what leaks in splits made elsewhere (.parquet, .csv or .tsv)")
+    splits.add_argument("--by-date", action="store_true", help="the oldest queries to train")
+    splits.add_argument("--shares", default="train=0.8,dev=0.1,test=0.1",
+                        help="names and shares (default: train=0.8,dev=0.1,test=0.1)")
+    splits.add_argument("--ignore", action="append", default=[], metavar="TIE",
+                        help="a kind of tie that may cross, such as publication")
+    splits.add_argument("--seed", type=int, default=0, help="orders what is alike (default: 0)")
+    splits.set_defaults(command=_splits)
     return parser
 
 
@@ -133,3 +147,48 @@ def _audit(options) -> None:
     shown = checks.drop(columns=["severity", "what it says"]).astype(object)
     print(shown.where(checks[shown.columns].notna(), "—").to_string(index=False))
     print(f"\n{summary(findings)}")
+
+
+def _splits(options) -> None:
+    from kit.collection.schema import require_sound
+    from kit.collection.sources import open_collection
+    from kit.relevance.splits import (
+        TIES,
+        find_ties,
+        leakage,
+        make_date_splits,
+        make_splits,
+        read_splits,
+    )
+
+    unknown = [kind for kind in options.ignore if kind not in TIES]
+    if unknown:
+        raise ParamsError(f"unknown tie '{unknown[0]}'", "--ignore", f"Give of {', '.join(TIES)}")
+    given = read_splits(options.check) if options.check else None
+    shares = _shares(options.shares)
+    collection = open_collection(options.collection)
+    require_sound(collection)
+    found = find_ties(collection)
+    if given is not None:
+        made = given
+    elif options.by_date:
+        made = make_date_splits(collection, shares)
+    else:
+        kept = [kind for kind in TIES if kind not in options.ignore]
+        made = make_splits(collection, shares, options.seed, kept, found)
+    told = leakage(collection, made, found)
+    if given is None:
+        made.write(options.out)
+        print(made.sizes.to_string(index=False, float_format="{:.3f}".format))
+        print("".join(f"\n{note}." for note in made.notes))
+    print(told.to_string(index=False))
+
+
+def _shares(text: str) -> dict[str, float]:
+    """{split: share} of "train=0.8,dev=0.1"."""
+    try:
+        parts = [part.split("=") for part in text.split(",")]
+        return {name.strip(): float(share) for name, share in parts}
+    except ValueError as error:
+        raise ParamsError(f"shares are names and numbers, not {text!r}", "--shares",
+                          "Give such as train=0.8,dev=0.1,test=0.1") from error

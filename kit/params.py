@@ -46,6 +46,7 @@ class Params(BaseModel):
     embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
     embedding_device: str | None = Field(None, description="null: a GPU where there is one")
     embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
+    speed_share: float = Field(0.005, gt=0, le=1, description="70_speed: share of Sophia's size")
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
 

@@ -25,7 +25,7 @@ from kit.progress import steps
 TEXTS = ("title", "abstract", "claims", "description")
 NEAR = 0.8
 GRAM = 5  # words
-MARGIN = 0.1  # nearly three standard errors of an estimate of NEAR
+MARGIN = 0.15  # four standard errors of an estimate of NEAR
 PERMUTATIONS = 128
 SEED = 1
 # bands and rows of the LSH: of the pairs at NEAR it misses one in 20,000

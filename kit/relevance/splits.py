@@ -239,7 +239,7 @@ def _frame_of(path: Path) -> pd.DataFrame:
             return pq.read_table(path).to_pandas(ignore_metadata=True).astype(object)
         if path.suffix in (".csv", ".tsv"):
             frame = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", dtype=str,
-                                keep_default_na=False, encoding="utf-8-sig")
+                                keep_default_na=False, encoding="utf-8")
             if isinstance(frame.index, pd.RangeIndex):
                 return frame
             raise ValueError("rows have more fields than the header")

@@ -218,6 +218,25 @@ def test_a_chain_of_near_texts_is_one_group(opened):
     assert near_groups(collection)["group"].value_counts().tolist() == [8]
 
 
+def test_a_group_is_named_by_its_least_digest(opened):
+    corpus = [doc(f"d{n}", changed(words(1), n)) for n in range(4)]
+    collection = opened(["q1"], corpus, [("q1", f"d{n}") for n in range(4)])
+    least = signatures(collection, queries=[]).texts["digest"].min()
+    assert near_groups(collection)["group"].tolist() == [least] * 4
+
+
+def test_what_is_in_one_group_already_is_not_compared(opened, monkeypatch):
+    corpus, asked = [doc(f"d{n}", changed(words(1, 400), n)) for n in range(4)], []
+
+    def counted(one, other):
+        asked.append(1)
+        return jaccard(one, other)
+    collection = opened(["q1"], corpus, [("q1", f"d{n}") for n in range(4)])
+    monkeypatch.setattr(alike, "jaccard", counted)
+    assert len(near_groups(collection)) == 4
+    assert len(asked) == 3
+
+
 # --- the same whatever the reading -----------------------------------------------------------
 
 @pytest.fixture

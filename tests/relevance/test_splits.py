@@ -133,6 +133,13 @@ def test_an_own_entry_that_is_relevant_ties_its_query_by_its_text():
     assert ties_of(collection, "equal text") == {frozenset({"q1", "q2", "q3"})}
 
 
+def test_a_query_and_a_document_of_one_name_are_two_patents_where_names_are_not_shared():
+    rows = [told("p1", TEXT), "q2"], [told("p1", TEXT)], [("q2", "p1")]
+    assert not ties_of(in_memory(*rows), "equal text")
+    apart = in_memory(*rows, shared_ids=False)
+    assert ties_of(apart, "equal text") == {frozenset({"p1", "q2"})}
+
+
 def test_a_document_of_many_queries_is_one_tie():
     queries = [f"q{n}" for n in range(1_000)]
     found = find_ties(in_memory(queries, ["d1"], [(q, "d1") for q in queries]))

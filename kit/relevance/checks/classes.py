@@ -6,7 +6,7 @@ import pandas as pd
 
 from kit.collection.schema import ID_COLUMN
 from kit.relevance.checks.check import DOUBT, FACT, FAULT, Check, Found, declared, rows_found
-from kit.relevance.slices import DOMAIN_SENTENCES, domain_tags, sections, three_character_classes
+from kit.relevance.slices import DOMAIN_SENTENCES, sections, three_character_classes
 
 CHECKS: list[Check] = []
 _NEEDS = ("queries.query_id", "corpus.doc_id", "queries.ipc", "corpus.ipc", "qrels.query_id",
@@ -76,7 +76,7 @@ def across_classes(prepared) -> Found:
 
 
 def _tagged(tag: str, prepared) -> Found:
-    tags = domain_tags(prepared.collection, prepared.single_pairs[["query_id", "doc_id"]])
+    tags = prepared.domains
     return rows_found(tags[tags == tag].index.to_frame(index=False), len(tags))
 
 

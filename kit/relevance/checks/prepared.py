@@ -10,6 +10,7 @@ import pandas as pd
 
 from kit.collection.schema import ID_COLUMN
 from kit.relevance import alike
+from kit.relevance.slices import domain_tags
 from kit.text import cleaning
 
 TEXTS = ("title", "abstract", "claims", "description")
@@ -71,6 +72,11 @@ class Prepared:
         return pairs.assign(query_date=pairs["query_id"].map(known["queries"]),
                             doc_date=pairs["doc_id"].map(known["corpus"]),
                             direction=[direction_of(r) for r in pairs["source_relations"]])
+
+    @cached_property
+    def domains(self) -> pd.Series:
+        """IN, MIXED, OUT or UNKNOWN by query."""
+        return domain_tags(self.collection, self.single_pairs[["query_id", "doc_id"]])
 
     @cached_property
     def scans(self) -> dict[str, pd.DataFrame]:
