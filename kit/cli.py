@@ -1,4 +1,4 @@
-"""`python -m kit`: run, score, audit. An error is one line on stderr and the exit status 1."""
+"""`python -m kit`: run, score, audit, serve. An error is one line on stderr and the exit status 1."""
 
 import argparse
 import json
@@ -61,6 +61,13 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("collection", help="a name, a hub id or a folder")
     audit.add_argument("--json", action="store_true", help="as JSON")
     audit.set_defaults(command=_audit)
+
+    serve = commands.add_parser("serve", help="BM25 over a collection as an HTTP service")
+    serve.add_argument("--collection", required=True, help="a name, a hub id or a folder")
+    serve.add_argument("--view", default="tacd", help="what it sees of a document (default: tacd)")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    serve.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    serve.set_defaults(command=_serve)
     return parser
 
 
@@ -122,3 +129,10 @@ def _audit(options) -> None:
         return
     shown = checks.drop(columns="what it says").astype(object).where(checks.notna(), "—")
     print(shown.to_string(index=False))
+
+
+def _serve(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.retrieval.serve import serve
+
+    serve(open_collection(options.collection), options.view, options.host, options.port)
