@@ -6,6 +6,7 @@ measures takes it out.
 
 import json
 import signal
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from kit.collection.schema import require_sound
@@ -23,7 +24,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True     # a connection that is kept open does not keep the process
 
     def handle_error(self, request, client_address):
-        """Nothing: a client that went away while it was answered."""
+        if not isinstance(sys.exception(), ConnectionError):  # a client may go away at any time
+            super().handle_error(request, client_address)
 
 
 def serve(collection, view: str, host: str = "127.0.0.1", port: int = 0) -> None:

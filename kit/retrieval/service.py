@@ -13,7 +13,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import urllib3
-from urllib3.exceptions import HTTPError, InvalidHeader, LocationParseError, TimeoutError
+from urllib3.exceptions import (
+    HTTPError,
+    InvalidHeader,
+    LocationParseError,
+    NewConnectionError,
+    TimeoutError,
+)
 from urllib3.util import Retry, Timeout, parse_url
 
 from kit.errors import SearchError
@@ -39,6 +45,8 @@ class _Trouble(Exception):
 class Service:
     """An HTTP service; it has a corpus and an index of its own, so that nothing is prepared."""
 
+    _wait = staticmethod(threading.Event.wait)  # until it is set, or for so many seconds
+
     def __init__(self, url: str, name: str = "service", version: str = "not stated",
                  token_env: str | None = None, timeout: float = 60, parallel: int = 4,
                  retries: int = 5):
@@ -51,7 +59,7 @@ class Service:
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._token:
             self._headers["Authorization"] = f"Bearer {self._token}"
-        self._pool = urllib3.PoolManager(maxsize=parallel, block=True)
+        self._pool = urllib3.PoolManager(maxsize=parallel)
 
     @classmethod
     def from_params(cls, params: Params) -> "Service":
@@ -75,12 +83,20 @@ class Service:
         At most `parallel` requests are in flight. Raises SearchError when the service is down,
         refuses the call, or asks to slow down for longer than the retries last.
         """
-        stopped = threading.Event()
+        stopped = threading.Event()  # by an error: nobody waits on or begins another query
+
+        def answer(text):
+            try:
+                return None if stopped.is_set() else self._answer(text, topk, stopped)
+            except BaseException:
+                stopped.set()
+                raise
+
         with ThreadPoolExecutor(self.settings["parallel"]) as pool:
             try:
-                return list(pool.map(lambda text: self._answer(text, topk, stopped), query_texts))
+                return list(pool.map(answer, query_texts))
             finally:
-                stopped.set()  # else the others would wait to the end of their retries
+                stopped.set()  # Ctrl-C comes here only
 
     def notes(self) -> dict:
         return {}
@@ -104,7 +120,7 @@ class Service:
             except _Trouble as trouble:
                 last = tries == self.settings["retries"] or trouble.wait > LONGEST_ASKED
                 wait = max(trouble.wait, min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
-                if not trouble.again or last or stopped.wait(wait):
+                if not trouble.again or last or self._wait(stopped, wait):
                     raise
 
     def _require_up(self, trouble: _Trouble) -> None:
@@ -133,10 +149,12 @@ class Service:
                 body = self._body(response)
             finally:
                 response.close()  # one that was read to its end has gone back to the pool
+        except NewConnectionError as error:  # which urllib3 counts among the timeouts
+            raise _Trouble("no connection", True) from error
         except TimeoutError as error:
             raise _Trouble(f"no answer within {self.settings['timeout']:g} s", True) from error
         except HTTPError as error:
-            raise _Trouble(f"no connection, {type(error).__name__}", True) from error
+            raise _Trouble(f"no whole answer, {type(error).__name__}", True) from error
         status = response.status
         if status == 429 or status >= 500:
             raise _Trouble(f"status {status}", True, _asked_wait(response), status == 429)
