@@ -36,8 +36,8 @@ def serve(collection, view: str, host: str = "127.0.0.1", port: int = 0) -> None
     def stop(*_):
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
     with make_server(collection, view, host, port) as server:
+        signal.signal(signal.SIGTERM, stop)
         host, port = server.server_address[:2]
         print(f"BM25 over {collection.source} ({view}) at http://{host}:{port}/", flush=True)
         try:
