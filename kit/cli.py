@@ -1,4 +1,4 @@
-"""`python -m kit`: run, score, audit, serve. An error is one line on stderr and the exit status 1."""
+"""`python -m kit`: run, score, audit, serve. An error is one line on stderr and exit status 1."""
 
 import argparse
 import json

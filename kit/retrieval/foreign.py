@@ -29,10 +29,11 @@ class Foreign:
             raise SearchError("an object is named module:name", f"object_system: {path}",
                               "Give one such as mysearch:Engine")
         module = _import(path)
+        file, self.name = path.split(":")
         self._path, self._object = path, _make(module, path)
-        self.name, self.version = path.split(":")[1], _version(self._object, module)
+        self.version = _version(self._object, module)
         # code can change under one name: the file that holds it is part of what was searched with
-        self.given = self.settings = {"object": path, "module_sha256": _imported[module.__name__]}
+        self.given = self.settings = {"object": path, "module_sha256": _imported[file]}
         if callable(getattr(self._object, "prepare", None)):
             self.prepare = self._prepare
 
@@ -69,9 +70,10 @@ def _import(path: str) -> ModuleType:
 
     Raises SearchError when it can't be imported, or was edited since this process imported it.
     """
-    for folder in (str(ROOT), os.getcwd()):
-        if folder not in sys.path and not (folder == os.getcwd() and "" in sys.path):
-            sys.path.insert(0, folder)
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.insert(0, os.getcwd())
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
     name = path.split(":")[0]
     importlib.invalidate_caches()  # the file may be newer than the last look into its folder
     try:

@@ -182,8 +182,8 @@ class Service:
             return "an answer that is not JSON"
         if not isinstance(ids, list):
             return "JSON that is no list of identifiers"
-        if self._token and self._token in json.dumps(ids, ensure_ascii=False):
-            return "an answer that holds the token"  # it must not come into a manifest
+        if self._token and any(self._token in str(i) for i in ids):
+            return "an answer that holds the token"  # which must not come into a manifest
         return Answer(ids, None)
 
 

@@ -31,7 +31,7 @@ QUERY_IDS = [f"p{i}" for i in range(4)] + [f"q{i}" for i in range(8)]  # four ar
 def patents(ids, column):
     rng = random.Random(7)
     texts = [" ".join(rng.choices(WORDS, k=9)) for _ in range(9)]  # fewer texts than patents: ties
-    return [{column: name, "title": texts[i % 9], "abstract": "", "claims": "", "description": ""}
+    return [{column: name, "title": texts[i % 9], "abstract": "zebra", "claims": "", "description": ""}
             for i, name in enumerate(ids)]
 
 
@@ -163,4 +163,5 @@ def test_it_ends_cleanly_when_told_to(process):
 def test_its_index_is_of_the_view(collection, server):
     engine = Bm25()
     engine.prepare(DOC_IDS, texts(collection, "corpus", "title"))
-    assert server.system.search("valve gear", 30) == engine.search("valve gear", 30)
+    assert ask(server, call("valve gear", 30)) == (200, engine.search("valve gear", 30))
+    assert ask(server, call("zebra", 30)) == (200, [])  # stands in the abstracts only

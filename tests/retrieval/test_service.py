@@ -343,7 +343,7 @@ def slow():
 
     def drip(handler):
         handler.send_response(200)
-        handler.send_header("Content-Length", "1000000")
+        handler.send_header("Content-Length", "400")
         handler.end_headers()
         while not done.wait(0.005):
             handler.wfile.write(b" ")
