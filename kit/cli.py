@@ -1,4 +1,4 @@
-"""`python -m kit`: run, score, audit, splits. An error is one line on stderr and the exit status 1."""
+"""`python -m kit`: the commands. An error is one line on stderr and the exit status 1."""
 
 import argparse
 import json
@@ -80,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
                         help="a kind of tie that may cross, such as publication")
     splits.add_argument("--seed", type=int, default=0, help="orders what is alike (default: 0)")
     splits.set_defaults(command=_splits)
+    serve = commands.add_parser("serve", help="BM25 over a collection as an HTTP service")
+    serve.add_argument("--collection", required=True, help="a name, a hub id or a folder")
+    serve.add_argument("--view", default="tacd", help="what it sees of a document (default: tacd)")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    serve.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    serve.set_defaults(command=_serve)
     return parser
 
 
@@ -192,3 +198,10 @@ def _shares(text: str) -> dict[str, float]:
     except ValueError as error:
         raise ParamsError(f"shares are names and numbers, not {text!r}", "--shares",
                           "Give such as train=0.8,dev=0.1,test=0.1") from error
+
+
+def _serve(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.retrieval.serve import serve
+
+    serve(open_collection(options.collection), options.view, options.host, options.port)

@@ -177,6 +177,22 @@ def settings_table(runs: list) -> pd.DataFrame:
     return pd.DataFrame(columns, dtype=object).map(lambda v: None if v == "" else v)
 
 
+def failures(runs: list, most: int = 20) -> HTML:
+    """The queries that a system failed on, each with how, and those it found nothing for."""
+    rows = []
+    for run in runs:
+        found = [(f["query_id"], f["fault"]) for f in run.manifest["failures"]]
+        found += [(query_id, "an empty ranking") for query_id in run.manifest["empty_queries"]]
+        rows += [{"system": run.system, "query": q, "what it gave": fault} for q, fault in found]
+    if not rows:
+        return HTML("<p>Every system answered every query.</p>")
+    left = f"{len(rows) - most} more stand in the runs' manifests. " if len(rows) > most else ""
+    failed = any(run.manifest["failures"] for run in runs)
+    again = ("A run with failed queries can't be quoted. It is kept as it is: to search again, "
+             "delete its folder below outputs/runs.") if failed else ""
+    return HTML(table(pd.DataFrame(rows[:most])).data + f"<p>{left}{again}</p>")
+
+
 def cost_table(runs: list) -> pd.DataFrame:
     """A row a run: seconds and memory as they were when it was made, and on which device."""
     rows = {run.system: {**{k.replace("_", " "): v for k, v in run.manifest["cost"].items()},
