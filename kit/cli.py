@@ -74,11 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--check", type=Path, metavar="FILE",
                      help="say what leaks in splits made elsewhere (.parquet, .csv or .tsv)")
     splits.add_argument("--by-date", action="store_true", help="the oldest queries to train")
-    splits.add_argument("--shares", default="train=0.8,dev=0.1,test=0.1",
+    splits.add_argument("--shares", metavar="NAME=SHARE,…",
                         help="names and shares (default: train=0.8,dev=0.1,test=0.1)")
-    splits.add_argument("--ignore", action="append", default=[], metavar="TIE",
-                        help="a kind of tie that may cross, such as publication")
-    splits.add_argument("--seed", type=int, default=0, help="orders what is alike (default: 0)")
+    splits.add_argument("--ignore", action="append", metavar="TIE", help="a tie that may cross: "
+                        "reciprocal, publication, number, 'equal text' or 'near-equal text'")
+    splits.add_argument("--seed", type=int, help="orders what is alike (default: 0)")
     splits.set_defaults(command=_splits)
     serve = commands.add_parser("serve", help="BM25 over a collection as an HTTP service")
     serve.add_argument("--collection", required=True, help="a name, a hub id or a folder")
@@ -139,7 +139,7 @@ def _score(options) -> None:
 
 def _audit(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.relevance.audit import as_frame, as_records, audit, export_rows, summary
+    from kit.relevance.audit import as_records, audit, export_rows
 
     # a folder's texts are read from its own files: a copy to map into memory would be as large
     local = find_path(options.collection).is_dir()
@@ -149,9 +149,29 @@ def _audit(options) -> None:
     if options.json:
         print(json.dumps(as_records(findings), ensure_ascii=False, allow_nan=False, indent=2))
         return
-    checks = as_frame(findings)
-    shown = checks.drop(columns=["severity", "what it says"]).astype(object)
-    print(shown.where(checks[shown.columns].notna(), "—").to_string(index=False))
+    _print_checks(findings)
+
+
+def _print_checks(findings) -> None:
+    """The checks by group, then what is at fault, with its first rows."""
+    from kit.relevance.audit import summary
+
+    group = None
+    for f in findings:
+        if f.group != group:
+            group = f.group
+            print(f"\n{group}")
+        share = "" if f.share is None else f"{f.share:.1%}"
+        known = "" if f.expected is None else f"expected {f.expected:,}"
+        count = "—" if f.found.absent else f"{f.count:,}"
+        said = f.found.absent or known
+        print(f"  {f.name:48} {count:>10} {share:>7}  {f.verdict:15} {said}".rstrip())
+    for f in findings:
+        if f.verdict in ("fault", "not as expected"):
+            rows = f.found.rows if f.found.rows is not None else []
+            print(f"\n{f.name}: {f.sentence}")
+            for row in rows[:3].to_dict("records") if len(rows) else ():
+                print("  " + ", ".join(f"{name} {value!r}" for name, value in row.items()))
     print(f"\n{summary(findings)}")
 
 
@@ -159,6 +179,7 @@ def _splits(options) -> None:
     from kit.collection.schema import require_sound
     from kit.collection.sources import open_collection
     from kit.relevance.splits import (
+        SHARES,
         TIES,
         find_ties,
         leakage,
@@ -167,34 +188,52 @@ def _splits(options) -> None:
         read_splits,
     )
 
-    unknown = [kind for kind in options.ignore if kind not in TIES]
+    _refuse_idle(options)
+    ignored = options.ignore or []
+    unknown = [kind for kind in ignored if kind not in TIES]
     if unknown:
         raise ParamsError(f"unknown tie '{unknown[0]}'", "--ignore", f"Give of {', '.join(TIES)}")
     given = read_splits(options.check) if options.check else None
-    shares = _shares(options.shares)
+    shares = _shares(options.shares) if options.shares is not None else SHARES
     collection = open_collection(options.collection)
     require_sound(collection)
     found = find_ties(collection)
     if given is not None:
-        made = given
-    elif options.by_date:
-        made = make_date_splits(collection, shares)
-    else:
-        kept = [kind for kind in TIES if kind not in options.ignore]
-        made = make_splits(collection, shares, options.seed, kept, found)
-    told = leakage(collection, made, found)
-    if given is None:
-        made.write(options.out)
-        print(made.sizes.to_string(index=False, float_format="{:.3f}".format))
-        print("".join(f"\n{note}." for note in made.notes))
-    print(told.to_string(index=False))
+        print(leakage(collection, given, found).to_string(index=False))
+        return
+    kept = [kind for kind in TIES if kind not in ignored]
+    made = make_date_splits(collection, shares) if options.by_date else make_splits(
+        collection, shares, options.seed or 0, kept, found)
+    made.write(options.out)
+    print(made.sizes.to_string(index=False, float_format="{:.3f}".format))
+    if options.by_date:
+        for split, days in made.table.groupby("split", sort=False)["component"]:
+            print(f"{split}: {days.min()} to {days.max()}")
+    print("".join(f"{note}.\n" for note in made.notes))
+    print(leakage(collection, made, found).to_string(index=False))
+    print(f"\nWritten: {options.out}")
+
+
+def _refuse_idle(options) -> None:
+    """Raises ParamsError for an option that would change nothing."""
+    set_ = {"--by-date": options.by_date, "--shares": options.shares is not None,
+            "--ignore": bool(options.ignore), "--seed": options.seed is not None}
+    idle = ["--by-date", "--shares", "--ignore", "--seed"] if options.check else (
+        ["--ignore", "--seed"] if options.by_date else [])
+    wrong = next((name for name in idle if set_[name]), None)
+    if wrong:
+        raise ParamsError(f"{wrong} changes nothing beside {'--check' if options.check else '--by-date'}",
+                          wrong, "Leave it out")
 
 
 def _shares(text: str) -> dict[str, float]:
     """{split: share} of "train=0.8,dev=0.1"."""
     try:
         parts = [part.split("=") for part in text.split(",")]
-        return {name.strip(): float(share) for name, share in parts}
+        shares = {name.strip(): float(share) for name, share in parts}
+        if len(shares) < len(parts):
+            raise ValueError("a name stands twice")
+        return shares
     except ValueError as error:
         raise ParamsError(f"shares are names and numbers, not {text!r}", "--shares",
                           "Give such as train=0.8,dev=0.1,test=0.1") from error

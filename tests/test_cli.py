@@ -13,6 +13,7 @@ from kit.collection.sources import open_collection
 from kit.evaluation.evaluate import evaluate
 from kit.files import ROOT
 from kit.params import make_params
+from kit.relevance.audit import CHECKS
 from kit.retrieval.execute import retrieve
 from kit.retrieval.run import ranked, write_run, write_trec
 
@@ -175,7 +176,7 @@ def test_the_audit_is_valid_json(capsys):
     assert main(["audit", "mini", "--json"]) == 0
     checks = strict_json(capsys.readouterr().out)
     assert {"group", "check", "count", "share", "expected", "verdict", "what it says",
-            "severity", "detail"} == set(checks[0])
+            "severity", "detail", "of"} == set(checks[0])
     assert {c["check"]: c["count"] for c in checks}["corpus"] == 600
 
 
@@ -188,11 +189,24 @@ def test_the_audit_of_a_broken_collection_is_valid_json_too(capsys, tmp_path, ma
     assert all(isinstance(c["count"], int) for c in checks if c["count"] is not None)
 
 
-def test_the_audit_without_json_is_a_table(capsys, made):
+def test_the_audit_in_words_names_each_check_once_and_ends_with_their_sum(capsys, made):
     assert main(["audit", str(made)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["group", "check", "count", "share", "expected", "verdict"]
-    assert "nan" not in "".join(lines) and "<NA>" not in "".join(lines)
+    said = capsys.readouterr().out
+    assert all(said.count(f"  {check.name:48} ") == 1 for check in CHECKS)
+    assert "nan" not in said and "None" not in said
+    assert said.splitlines()[-1].startswith(f"{len(CHECKS)} checks: ")
+
+
+def test_the_audit_in_words_says_what_is_at_fault(capsys, tmp_path, make_collection):
+    folder = make_collection(tmp_path, qrels=[("q1", "gone")], tweak={"corpus": lambda t: t.drop_columns(["ipc"])})
+    assert main(["audit", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "fault \"the column 'ipc' is missing\"" in said and "doc_id 'gone'" in said
+
+
+def test_rows_do_not_mix_with_those_of_another_audit(capsys, tmp_path):
+    (tmp_path / "old.parquet").touch()
+    assert "a new or empty folder" in refused(capsys, "audit", "mini", "--quick", "--rows", tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -256,6 +270,9 @@ def test_a_tie_that_may_cross_does(capsys, tmp_path):
     (["--out", "x.parquet", "--shares", "train=0.5"], "--shares|shares"),
     (["--out", "x.parquet", "--ignore", "family"], "unknown tie 'family'"),
     (["--out", "x.parquet", "--seed", "-1"], "a seed is a whole number"),
+    (["--out", "x.parquet", "--shares", "a=0.5,a=0.5"], "shares are names and numbers"),
+    (["--out", "x.parquet", "--by-date", "--ignore", "number"], "--ignore changes nothing beside --by-date"),
+    (["--check", "x.csv", "--seed", "1"], "--seed changes nothing beside --check"),
     ([], "one of the arguments --out --check is required"),
 ])
 def test_splits_refuse_in_one_line(capsys, tmp_path, monkeypatch, arguments, said):

@@ -145,7 +145,8 @@ def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
     """(name, sentence, mask of the pairs that break it): dangling, repeated and own pairs, and
     categories that the layout does not know."""
     queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
-    odd = ~category.isin(CATEGORIES) & ~(category.isna() & category.isna().all())
+    known = category.isin(CATEGORIES)
+    odd = ~known & (category.notna() | known.any())  # null in all pairs that could have one is none
     return [
         ("unknown queries", "query_id is in no row of queries", ~queries.isin(query_ids)),
         ("unknown documents", "doc_id is in no row of corpus", ~docs.isin(doc_ids)),
@@ -189,5 +190,5 @@ def require_sound(collection) -> None:
             "the collection breaks its layout: " + "; ".join(map(str, faults[:5]))
             + (f"; and {len(faults) - 5} more" if len(faults) > 5 else ""),
             collection.source,
-            f"'python -m kit audit {collection.source}' shows every row; mend the tables, or ask "
-            "whoever made them")
+            f"'python -m kit audit {collection.source} --rows FOLDER' writes every row; mend the "
+            "tables, or ask whoever made them")

@@ -1,6 +1,7 @@
 """What a cleaning decision does to a run's figures: the same run with and without it."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,8 @@ from kit.relevance.protocols import positives
 from kit.retrieval.execute import SavedRun
 from kit.retrieval.run import SCHEMA, ranks_within
 
-COLUMNS = ["decision", "protocol", "concerned", "measure", "n", "as it is", "n decided", "decided",
-           "change", "absent"]
+COLUMNS = ["decision", "sentence", "protocol", "concerned", "queries", "queries left", "measure",
+           "as it is", "decided", "change", "absent"]
 OWN = "own entries stay in the ranking"
 OWN_SENTENCE = "A query's own corpus entry, never relevant to it, keeps its place in the ranking."
 
@@ -22,46 +23,59 @@ def effects(run: SavedRun, collection, decisions: list[Decision], names: list[st
             among: Iterable[str] | None = None) -> pd.DataFrame:
     """Each measure as the protocol has it and under each decision, a row each: columns as COLUMNS.
 
-    concerned: the pairs, or own entries, that the decision is about. n: queries with a relevant
-    document. A decision that can't be weighed has one row with its reason under `absent`. A ranking
-    that a decision shortens is not filled up from below the depth.
+    Both figures are over the queries that have a relevant pair left, so that they differ by the
+    decision alone. concerned: the pairs, or own entries, that it is about. A decision that can't be
+    weighed has one row with its reason under `absent`. A ranking that a decision shortens is not
+    filled up from below the depth.
     """
     searched = set(collection.ids("queries") if among is None else among)
     own = {(q, q): rank for q, rank in run.manifest.get("own_entry_ranks") or ()}
-    rows = _compared(collection, searched, names, OWN, "all", run.table,
-                     _with_own_entries(run, own), frozenset(), len(own),
-                     "" if own else "no own entry stood in the ranking, or the run does not say where")
-    for decision in decisions:
-        keys = {key for key in zip(decision.pairs["query_id"], decision.pairs["doc_id"])
-                if key[0] in searched}
-        changed = _without(run.table, keys) if decision.skipped else run.table
-        rows += _compared(collection, searched, names, decision.name, decision.protocol, run.table,
-                          changed, keys, len(keys), decision.absent or ("" if keys else "no such pair"))
+    weighed = [_Weighed(OWN, OWN_SENTENCE, "all", _with_own_entries(run, own), set(), len(own),
+                        "" if own else "no own entry stood in the ranking, or the run does not say "
+                        "where")]
+    for d in decisions:
+        keys = {k for k in zip(d.pairs["query_id"], d.pairs["doc_id"]) if k[0] in searched}
+        weighed.append(_Weighed(d.name, d.sentence, d.protocol,
+                                _without(run.table, keys) if d.skipped else run.table, keys,
+                                len(keys), d.absent or ("" if keys else "no such pair")))
+    rows = [row for w in weighed for row in _rows(w, run.table, collection, searched, names)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _compared(collection, searched: set[str], names: list[str], decision: str, protocol: str,
-              table: pa.Table, changed: pa.Table, dropped, concerned: int, absent: str) -> list:
-    """A decision's rows; `changed` and `dropped`: the ranking and the pairs that it changes."""
-    if absent:
-        return [(decision, protocol, concerned, None, 0, None, 0, None, None, absent)]
-    pairs = positives(collection, protocol)
+class _Weighed(NamedTuple):
+    """A decision with the ranking that it leaves and the pairs that it takes out."""
+
+    name: str
+    sentence: str
+    protocol: str
+    table: pa.Table
+    dropped: set
+    concerned: int
+    absent: str
+
+
+def _rows(w: _Weighed, table: pa.Table, collection, searched: set[str], names: list[str]) -> list:
+    """The rows of `effects` for one decision; table: the ranking as it is."""
+    head = (w.name, w.sentence, w.protocol, w.concerned)
+    if w.absent:
+        return [(*head, 0, 0, None, None, None, None, w.absent)]
+    pairs = positives(collection, w.protocol)
     pairs = pairs[pairs["query_id"].isin(searched)]
-    keep = [key not in dropped for key in zip(pairs["query_id"], pairs["doc_id"])]
-    if not any(keep):
-        return [(decision, protocol, concerned, None, 0, None, 0, None, None, "no pair would be left")]
-    n, before = _means(table, pairs, collection, names)
-    n_after, after = _means(changed, pairs[keep], collection, names)
-    return [(decision, protocol, concerned, name, n, before[name], n_after, after[name],
-             after[name] - before[name], "") for name in names]
+    left = pairs[[key not in w.dropped for key in zip(pairs["query_id"], pairs["doc_id"])]]
+    if left.empty:
+        return [(*head, 0, 0, None, None, None, None, "no pair would be left")]
+    same = pairs[pairs["query_id"].isin(left["query_id"])]
+    before, after = (_means(t, p, collection, names) for t, p in ((table, same), (w.table, left)))
+    queries = (pairs["query_id"].nunique(), left["query_id"].nunique())
+    return [(*head, *queries, name, before[name], after[name], after[name] - before[name], "")
+            for name in names]
 
 
-def _means(table: pa.Table, pairs: pd.DataFrame, collection,
-           names: list[str]) -> tuple[int, dict[str, float]]:
-    """The number of queries with a relevant pair, and each measure over them."""
+def _means(table: pa.Table, pairs: pd.DataFrame, collection, names: list[str]) -> dict[str, float]:
+    """Each measure over the queries of the pairs."""
     hits = m.hits_of(table, pairs, collection.pairs)
     values = m.per_query(hits, names)
-    return len(values), {name: m.mean(hits, name, values[name]) for name in names}
+    return {name: m.mean(hits, name, values[name]) for name in names}
 
 
 def _without(table: pa.Table, keys: set) -> pa.Table:

@@ -5,12 +5,14 @@ that breaks its layout is audited as far as its columns allow.
 """
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kit.errors import KitError
 from kit.files import safe_name, written_whole
 from kit.relevance.checks import (
     classes,
@@ -23,9 +25,10 @@ from kit.relevance.checks import (
     texts,
     views,
 )
-from kit.relevance.checks.check import Check, Finding, Found
+from kit.relevance.checks.check import DOUBT, Check, Finding, Found
 from kit.relevance.checks.prepared import Prepared
 
+VERDICTS = ("fault", "not as expected", "doubt", "as expected", "clear", "noted", "absent")
 CHECKS: list[Check] = [check for group in (
     sizes, integrity, labels, entries, identifiers, texts, dates, classes, views)
     for check in group.CHECKS]
@@ -43,31 +46,38 @@ def audit(collection, near: bool = True) -> list[Finding]:
 
 
 def _finding(check: Check, prepared: Prepared, expected: int | None) -> Finding:
-    lacking = [c for c in check.needs if c in prepared.collection.broken_columns]
-    found = Found(absent=f"missing, or of another type: {', '.join(lacking)}") if lacking else (
-        check.ask(prepared))
+    why = _not_askable(check, prepared)
+    found = Found(absent=why) if why else check.ask(prepared)
     return Finding(check.group, check.name, check.severity, check.sentence, found, expected)
 
 
+def _not_askable(check: Check, prepared: Prepared) -> str:
+    """Why a check can't be made, or "": a column is broken, or there is no row to be in doubt about."""
+    lacking = [c for c in check.needs if c in prepared.collection.broken_columns]
+    if lacking:
+        return f"missing, or of another type: {', '.join(lacking)}"
+    empty = {c.partition(".")[0] for c in check.needs} & prepared.empty_tables
+    if empty and check.severity == DOUBT:
+        return f"no row in {', '.join(sorted(empty))}"
+    return ""
+
+
 def as_frame(findings: list[Finding]) -> pd.DataFrame:
-    """A row a check: group, check, severity, count, share, expected, verdict, what it says."""
+    """A row a check: group, check, severity, count, of, share, expected, verdict, what it says."""
     frame = pd.DataFrame([{
         "group": f.group, "check": f.name, "severity": f.severity,
-        "count": None if f.found.absent else f.count, "share": f.share, "expected": f.expected,
+        "count": None if f.found.absent else f.count, "of": f.found.of, "share": f.share,
+        "expected": f.expected,
         "verdict": f.verdict, "what it says": f.found.absent or f.sentence,
     } for f in findings])
-    return frame.astype({"count": "Int64", "expected": "Int64"})  # an absent count makes no 1 a 1.0
+    whole = dict.fromkeys(("count", "of", "expected"), "Int64")  # an absent count makes no 1 a 1.0
+    return frame.astype(whole)
 
 
 def summary(findings: list[Finding]) -> str:
     """One sentence: how many checks came out how."""
-    counts = pd.Series([f.verdict for f in findings]).value_counts()
-    parts = [f"{counts[v]} {words if counts[v] > 1 else word}" for v, word, words in (
-        ("fault", "fault", "faults"), ("not as expected", "not as expected", "not as expected"),
-        ("doubt", "doubt", "doubts"), ("as expected", "as expected", "as expected"),
-        ("clear", "clear", "clear"), ("noted", "fact noted", "facts noted"),
-        ("absent", "can't be made", "can't be made")) if v in counts]
-    return f"{len(findings)} checks: {', '.join(parts)}."
+    counts = Counter(f.verdict for f in findings)
+    return f"{len(findings)} checks: " + ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
 
 
 def as_records(findings: list[Finding]) -> list[dict]:
@@ -80,7 +90,13 @@ def as_records(findings: list[Finding]) -> list[dict]:
 
 
 def export_rows(findings: list[Finding], folder: Path) -> list[Path]:
-    """Writes the offending rows of each check that names some, a Parquet file a check."""
+    """Writes the rows of each check that names some, a Parquet file a check.
+
+    Raises KitError unless the folder is new or empty: files of two audits would mix.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise KitError("rows are written into a new or empty folder", folder, "Name another one")
+    folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for finding in findings:
         rows = finding.found.rows

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kit.collection.schema import CATEGORIES
 from kit.errors import MeasureError
 
 PROTOCOLS = {"all": None, "xy": ("XY", "overlap"), "a": ("A", "overlap")}
@@ -9,7 +10,7 @@ PROTOCOLS = {"all": None, "xy": ("XY", "overlap"), "a": ("A", "overlap")}
 
 def offered(collection) -> list[str]:
     """The protocols that the collection can give: only `all` where no pair has a category."""
-    return list(PROTOCOLS) if collection.pairs["category"].notna().any() else ["all"]
+    return list(PROTOCOLS) if collection.pairs["category"].isin(CATEGORIES).any() else ["all"]
 
 
 def positives(collection, protocol: str) -> pd.DataFrame:

@@ -16,17 +16,21 @@ import pyarrow.parquet as pq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from kit.collection.schema import ID_COLUMN
 from kit.errors import KitError, ParamsError
 from kit.files import find_path, written_whole
 from kit.relevance.alike import Signatures, equal_texts, known_pairs, near_groups
+from kit.relevance.checks.identifiers import number_of
 from kit.relevance.checks.prepared import is_date
 
 SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 TIES = {
     "reciprocal": "two queries each have the other as a relevant document",
     "publication": "a document is relevant to two queries, or to one query and is another itself",
-    "equal text": "two patents of equal text are queries or relevant to queries",
-    "near-equal text": "two patents of near-equal text are queries or relevant to queries",
+    "number": "two patents of one publication number, kind codes apart, are or are relevant to "
+              "different queries",
+    "equal text": "two patents of equal text are or are relevant to different queries",
+    "near-equal text": "two patents of near-equal text are or are relevant to different queries",
 }
 
 
@@ -99,9 +103,10 @@ def find_ties(collection, kinds: Iterable[str] = tuple(TIES),
     made = {
         "reciprocal": lambda: _reciprocal(collection, pairs),
         "publication": lambda: _publications(collection, pairs, queries),
-        "equal text": lambda: _of_texts(
+        "number": lambda: _of_groups(collection, _numbers(collection), pairs, queries),
+        "equal text": lambda: _of_groups(
             collection, equal_texts(collection).rename(columns=digests), pairs, queries),
-        "near-equal text": lambda: _of_texts(
+        "near-equal text": lambda: _of_groups(
             collection, near_groups(collection, signed), pairs, queries),
     }
     found = [made[kind]().assign(kind=kind) for kind in kinds]
@@ -277,7 +282,19 @@ def _publications(collection, pairs: pd.DataFrame, queries: np.ndarray) -> pd.Da
     return pd.concat([named, pd.DataFrame({"tie": own, "query_id": own})])
 
 
-def _of_texts(collection, groups: pd.DataFrame, pairs: pd.DataFrame,
+def _numbers(collection) -> pd.DataFrame:
+    """table, identifier, group: the patents with a publication number, named by it without its
+    kind code. A number is no key; two patents of one number are most likely one invention."""
+    parts = []
+    for table, key in ID_COLUMN.items():
+        frame = collection.frame(table, [key, "source_xpn"]).dropna()
+        frame = frame[frame["source_xpn"].str.strip() != ""]
+        parts.append(pd.DataFrame({"table": table, "identifier": frame[key],
+                                   "group": frame["source_xpn"].map(number_of)}))
+    return pd.concat(parts).drop_duplicates(["table", "identifier"])
+
+
+def _of_groups(collection, groups: pd.DataFrame, pairs: pd.DataFrame,
               queries: np.ndarray) -> pd.DataFrame:
     """tie, query_id: each group of two patents or more with the queries that they touch.
 

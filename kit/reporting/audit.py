@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from kit.errors import KitError
 from kit.evaluation.decisions import effects
 from kit.params import Params
-from kit.relevance.audit import as_frame
+from kit.relevance.audit import VERDICTS, as_frame
 from kit.relevance.categories import clean_qrels, ledger_summary
 from kit.relevance.checks.check import DOUBT, FACT, FAULT, Finding
 from kit.relevance.decisions import decisions
@@ -19,7 +19,6 @@ from kit.relevance.splits import find_ties, leakage, make_date_splits, make_spli
 from kit.reporting import plots, show
 from kit.retrieval.execute import retrieve, searched_ids
 
-VERDICTS = ("fault", "not as expected", "doubt", "as expected", "clear", "noted", "absent")
 _DETAIL_FORMATS = {"share": "{:.1%}", **dict.fromkeys(("5 %", "median", "95 %"), "{:,.0f}")}
 _FORMATS = {"share": "{:.1%}", "count": "{:,.0f}", "expected": "{:,.0f}"}
 
@@ -160,11 +159,12 @@ def show_decisions(table: pd.DataFrame, measure: str, system: str) -> None:
 
 
 def _concerned(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a decision: the protocol it is weighed under, pairs, and queries before and after."""
+    """A row a decision: what it means, its protocol, the pairs and how many queries are left."""
     once = table[table["measure"].notna()].drop_duplicates("decision")
-    return once[["decision", "protocol", "concerned", "n", "n decided"]].rename(columns={
-        "concerned": "pairs concerned", "n": "queries", "n decided": "queries then"}
-    ).reset_index(drop=True)
+    left = [f"{n} of {of}" for n, of in zip(once["queries left"], once["queries"])]
+    return once.assign(left=left)[["decision", "sentence", "protocol", "concerned", "left"]].rename(
+        columns={"sentence": "what it means", "concerned": "pairs concerned",
+                 "left": "queries left"}).reset_index(drop=True)
 
 
 def _before_and_after(table: pd.DataFrame) -> pd.DataFrame:
@@ -228,7 +228,7 @@ def show_splits(collection, seed: int) -> None:
     shares, notes = compared_splits(collection, seed)
     if len(shares.columns):
         title = _finding_splits(shares)
-        show.picture(plots.bars_by_group(shares.dropna(), title, "tie", "share that crosses a border"),
+        show.picture(plots.bars_by_group(shares.dropna(), title, "what queries have in common", "share that crosses a border"),
                      title)
         display(show.table(shares, dict.fromkeys(shares.columns, "{:.1%}")))
     display(HTML("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"))

@@ -138,7 +138,8 @@ def grouped_columns(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -
     for i, name in enumerate(frame.columns):
         places = frame.index + (i - (len(frame.columns) - 1) / 2) * width
         axes.bar(places, frame[name], width, label=name, color=COLOURS[i])
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    if len(frame) <= 25:
+        axes.set_xticks(frame.index)
     axes.grid(axis="x", visible=False)
     axes.set(xlabel=xlabel, ylabel=ylabel)
     if len(frame.columns):

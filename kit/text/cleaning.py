@@ -301,6 +301,17 @@ def marks(text: str) -> set[str]:
     return held
 
 
+def place_of(mark: str, text: str) -> int:
+    """Where in a text the first of a kind of MARKS stands, -1 if nowhere."""
+    match = _MARK_PATTERNS[mark].search(text)
+    return match.start() if match else -1
+
+
+_MARK_PATTERNS = {
+    "tags": re.compile("|".join(p.pattern for p in (_CDATA, _COMMENT, _DECLARED, _TAG))),
+    "entities": _ENTITY, "index codes": re.compile(f"{_INDEX.pattern}|{_DOT.pattern}"),
+    "mojibake": re.compile(f"{_C1.pattern}|{_MISREAD_QUOTE.pattern}"), "unseen characters": _UNSEEN,
+}
 _PRINTABLE = frozenset(map(chr, range(0x20, 0x7F))) | frozenset("\t\n\r")
 
 # --- characters -----------------------------------------------------------------------------

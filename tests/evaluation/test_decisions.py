@@ -52,13 +52,14 @@ def test_a_decision_is_the_score_of_other_labels_and_another_run(hold_collection
     kept = [p for p in LABELS if p[:2] not in left]
     other = {q: [d for d in docs if not (skipped and (q, d) in left)] for q, docs in run.items()}
     expected = evaluate(saved(other).table, hold_collection(["q1", "q2"], DOCS, kept), "all", MEASURES)
-    before = evaluate(saved(run).table, data, "all", MEASURES)
+    same = [p for p in LABELS if p[0] in {q for q, *_ in kept}]
+    before = evaluate(saved(run).table, hold_collection(["q1", "q2"], DOCS, same), "all", MEASURES)
     for name in MEASURES:
         row = table.loc[("d", name)]
         assert row["as it is"] == pytest.approx(before.mean(name))
         assert row["decided"] == pytest.approx(expected.mean(name))
         assert row["change"] == pytest.approx(expected.mean(name) - before.mean(name))
-        assert (row["n"], row["n decided"]) == (len(before.values), len(expected.values))
+        assert (row["queries"], row["queries left"]) == (2, len(expected.values))
 
 
 def test_an_own_entry_comes_back_at_the_rank_at_which_it_stood(hold_collection):

@@ -85,6 +85,8 @@ PLANTS = {  # check: (tables, {what it finds, and what that cannot be without})
     "pairs with both X and Y": (related("XY", "cited XY", "cited X", "cited Y"),
                                 {"pairs with both X and Y": 1}),
     "own entries": (changed("corpus", doc("q2", **OWN)), {"own entries": 1}),
+    "identifiers with blanks at their ends": (changed("corpus", doc("d4 ", source_xpn="EP7")),
+                                              {"identifiers with blanks at their ends": 1}),
     "reciprocal pairs": (changed("corpus", doc("q1", **OWN), doc("q2", **OWN), qrels=[
         *CLEAN["qrels"], ("q1", "q2", "A"), ("q2", "q1", "A")]), {"own entries": 2, "reciprocal pairs": 1}),
     "reciprocal pairs of two categories": (changed("corpus", doc("q1", **OWN), doc("q2", **OWN), qrels=[
@@ -310,6 +312,33 @@ def test_bytes_that_are_no_utf8_are_found_and_the_rest_is_audited(tmp_path, make
     assert row == {"table": "corpus", "row": 1, "column": "title"}
     assert found["corpus without title"].count == 0
     assert [f.name for f in found.values() if f.verdict in ("fault", "doubt")] == ["texts that are not UTF-8"]
+
+
+def test_a_mark_says_where_it_stands(hold_collection):
+    tables = changed("corpus", doc("d1", claims="1. A valve.", description="It is 10 &micro;m wide.\u200b"))
+    by_name = {f.name: f for f in audit(hold_collection(**tables))}
+    where = {m: list(by_name[f"corpus with {m}"].found.rows["where"]) for m in ("entities", "unseen characters")}
+    assert where["entities"] == ["description: It is 10 &micro;m wide.\\u200b"]
+    assert where["unseen characters"][0].startswith("description: ")
+
+
+def test_one_stray_category_leaves_the_others_absent(hold_collection):
+    pairs = [("q1", "d1", None), ("q1", "d2", None), ("q2", "d3", "Z")]
+    found = {f.name: f for f in audit(hold_collection(**{**CLEAN, "qrels": pairs}))}
+    assert found["unknown categories"].count == 1
+    assert found["category XY"].verdict == found["pairs without relations"].verdict == "absent"
+
+
+def test_an_empty_table_makes_doubts_absent_not_clear(hold_collection):
+    found = {f.name: f for f in audit(hold_collection(["q1"], [], [("q1", "d1")]))}
+    assert found["unknown documents"].verdict == "fault"
+    for name in ("corpus without title", "documents of equal text", "own entries"):
+        assert found[name].verdict == "absent" and found[name].found.absent == "no row in corpus"
+
+
+def test_a_dangling_pair_is_no_positive(hold_collection):
+    found = counts(hold_collection(**qrels(("q1", "gone"), first=None)))
+    assert found["queries without a positive, xy"] == 2
 
 
 def test_a_table_without_rows_is_told_and_the_rest_is_audited(tmp_path, make_collection):

@@ -31,12 +31,13 @@ def reciprocal(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 @declared(CHECKS, "own entries", "reciprocal pairs", DOUBT,
-          "Couples of patents of which each is relevant to the other; they may be one citation.",
+          "Couples of patents of which each is relevant to the other, among those that the pairs "
+          "could make; a couple may be one citation.",
           *_PAIRS)
 def reciprocal_pairs(prepared) -> Found:
     if not prepared.collection.shared_ids:
         return Found(absent=NOT_SHARED)
-    return rows_found(reciprocal(prepared.pairs), len(prepared.pairs))
+    return rows_found(reciprocal(prepared.pairs), _couples(prepared))
 
 
 @declared(CHECKS, "own entries", "reciprocal pairs of two categories", DOUBT,
@@ -46,7 +47,12 @@ def of_two_categories(prepared) -> Found:
         return Found(absent=NOT_SHARED)
     both = reciprocal(prepared.pairs)
     differ = both["category"].fillna("") != both["category_turned"].fillna("")
-    return rows_found(both[differ], len(prepared.pairs))
+    return rows_found(both[differ], _couples(prepared))
+
+
+def _couples(prepared) -> int:
+    """As many couples as the pairs could make."""
+    return len(prepared.single_pairs) // 2
 
 
 @declared(CHECKS, "own entries", "directions", FACT,

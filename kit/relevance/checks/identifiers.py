@@ -53,8 +53,8 @@ def _but_for_kind(table: str, prepared) -> Found:
 
 def _without_kind(table: str, prepared) -> Found:
     stated = _stated(prepared, table)
-    return Found(int((~stated["has_kind"]).sum()), len(prepared.ids(table)),
-                 detail=_by_authority(stated))
+    rows = stated.loc[~stated["has_kind"], ["identifier", "source_xpn", "publication_authority"]]
+    return rows_found(rows, len(prepared.ids(table)), _by_authority(stated))
 
 
 for _table, _key in ID_COLUMN.items():

@@ -6,7 +6,7 @@ import pandas as pd
 
 from kit.collection.schema import FEATURES, ID_COLUMN, id_rules, pair_rules
 from kit.relevance.categories import DIRECTIONS, RELATION_CATEGORIES
-from kit.relevance.checks.check import FAULT, Check, Found, declared, rows_found
+from kit.relevance.checks.check import DOUBT, FAULT, Check, Found, declared, rows_found
 
 CHECKS: list[Check] = []
 _IDS = ("queries.query_id", "corpus.doc_id")
@@ -19,8 +19,7 @@ _SHOWN = ["query_id", "doc_id", "category"]
 def broken_columns(prepared) -> Found:
     collection = prepared.collection
     rows = [{"table": f.table, "fault": f.sentence} for f in collection.column_faults]
-    empty = [t for t in FEATURES if not any(True for _ in collection.batches(t, [], 1))]
-    rows += [{"table": t, "fault": "the table has no row"} for t in empty]
+    rows += [{"table": t, "fault": "the table has no row"} for t in sorted(prepared.empty_tables)]
     return rows_found(pd.DataFrame(rows, columns=["table", "fault"]), None)
 
 
@@ -43,6 +42,18 @@ for _table, _key in ID_COLUMN.items():
         CHECKS.append(Check("integrity", f"{_kind} {_key}", FAULT,
                             f"Rows of {_table} whose identifier {_said}.", (f"{_table}.{_key}",),
                             partial(_identifiers, _rule, _table)))
+
+
+@declared(CHECKS, "integrity", "identifiers with blanks at their ends", DOUBT,
+          "Identifiers that begin or end with a blank: they look like another one, and are not.",
+          *_IDS, *_PAIRS[:2])
+def blank_ends(prepared) -> Found:
+    parts = []
+    for table, key in (*ID_COLUMN.items(), ("qrels", "query_id"), ("qrels", "doc_id")):
+        ids = prepared.pairs[key] if table == "qrels" else prepared.ids(table)
+        odd = ids[[isinstance(i, str) and bool(i.strip()) and i != i.strip() for i in ids]]
+        parts.append(pd.DataFrame({"table": table, "column": key, "identifier": odd}))
+    return rows_found(pd.concat(parts).drop_duplicates(), None)
 
 
 def _pairs(name: str, prepared) -> Found:

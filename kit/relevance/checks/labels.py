@@ -97,4 +97,4 @@ def overlap(prepared) -> Found:
         by_value(pairs["query_id"].map(queries["publication_date"].map(year_of)), odd, "year"),
         by_value(pd.Series([direction_of(r) for r in pairs["source_relations"]]), odd, "direction")],
         ignore_index=True)
-    return Found(int(odd.sum()), len(pairs), detail=detail)
+    return rows_found(pairs.loc[odd, _SHOWN], len(pairs), detail)

@@ -41,6 +41,11 @@ class Prepared:
         return self.collection.ids(table)
 
     @cached_property
+    def empty_tables(self) -> set[str]:
+        """The tables without a row."""
+        return {table for table in self.collection.tables if self.collection.is_empty(table)}
+
+    @cached_property
     def own_ids(self) -> pd.Series:
         """The queries that are candidates too."""
         queries = self.ids("queries").dropna().drop_duplicates()
@@ -96,7 +101,8 @@ class Prepared:
 
 def _scan(collection, table: str) -> pd.DataFrame:
     """A row a row of the table: identifier, authority, year; of each text its length in characters
-    (-1: null; 0: empty or blank); and a column a kind of mark, true where the texts hold it."""
+    (-1: null; 0: empty or blank); and a column a kind of mark: the field and the place of the first
+    one, None where the texts hold none."""
     key, columns = ID_COLUMN[table], {}
     head = [key, "publication_authority", "publication_date"]
     for batch in collection.batches(table, [*head, *TEXTS]):
@@ -107,20 +113,33 @@ def _scan(collection, table: str) -> pd.DataFrame:
             columns.setdefault(name, []).extend(_length(text) for text in batch[name])
         held = [_marks(row) for row in zip(*(batch[name] for name in TEXTS))]
         for mark in MARKS:
-            columns.setdefault(mark, []).extend(mark in marks for marks in held)
+            columns.setdefault(mark, []).extend(marks.get(mark) for marks in held)
     names = ["identifier", "authority", "year", *TEXTS, *MARKS]
-    return pd.DataFrame({name: columns.get(name, []) for name in names})
+    return pd.DataFrame({name: pd.Series(columns.get(name, []), dtype=int if name in TEXTS else object)
+                         for name in names})
 
 
 MARKS = (*cleaning.MARKS, "cancelled claims")
 
 
-def _marks(texts: tuple) -> set[str]:
-    held = cleaning.marks("\n".join(text for text in texts if isinstance(text, str)))
-    claims = texts[TEXTS.index("claims")]
-    if isinstance(claims, str) and _CANCELLED.search(claims):
-        held.add("cancelled claims")
+def _marks(texts: tuple) -> dict[str, str]:
+    """{mark: the field that holds the first one, and what stands around it}."""
+    filled = {name: text for name, text in zip(TEXTS, texts) if isinstance(text, str)}
+    held = {}
+    for mark in cleaning.marks("\n".join(filled.values())):
+        places = ((name, cleaning.place_of(mark, text)) for name, text in filled.items())
+        name, place = next((found for found in places if found[1] >= 0), (None, -1))
+        held[mark] = f"{name}: {_around(filled[name], place)}" if name else "where two fields meet"
+    cancelled = _CANCELLED.search(filled.get("claims", ""))
+    if cancelled:
+        held["cancelled claims"] = f"claims: {_around(filled['claims'], cancelled.start())}"
     return held
+
+
+def _around(text: str, place: int) -> str:
+    """Some 60 characters around a place, on one line and with the unseen ones escaped."""
+    part = text[max(0, place - 20):place + 40]
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in part)
 
 
 def _length(text) -> int:

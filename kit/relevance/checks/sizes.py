@@ -42,6 +42,11 @@ def _relevant(prepared, protocol: str) -> pd.DataFrame | str:
         return error.what
 
 
+def _known(prepared, relevant: pd.DataFrame) -> pd.DataFrame:
+    """Those of the relevant pairs whose document exists, each once."""
+    return relevant[relevant["doc_id"].isin(prepared.ids("corpus"))].drop_duplicates()
+
+
 def _protocol(name: str, prepared) -> Found:
     relevant = _relevant(prepared, name)
     if isinstance(relevant, str):
@@ -54,7 +59,8 @@ def _without(name: str, prepared) -> Found:
     if isinstance(relevant, str):
         return Found(absent=relevant)
     queries = prepared.ids("queries")
-    return rows_found(queries[~queries.isin(relevant["query_id"])].to_frame(), len(queries))
+    answered = _known(prepared, relevant)["query_id"]
+    return rows_found(queries[~queries.isin(answered)].to_frame(), len(queries))
 
 
 for _name in PROTOCOLS:
@@ -75,7 +81,7 @@ def most_positives(prepared) -> Found:
         relevant = _relevant(prepared, protocol)
         if isinstance(relevant, str):
             continue
-        counts = relevant.groupby("query_id").size()
+        counts = _known(prepared, relevant).groupby("query_id").size()
         of_queries = prepared.ids("queries").map(counts).fillna(0).astype(int)
         sizes = of_queries.value_counts().sort_index()
         made.append(pd.DataFrame({"protocol": protocol, "positives": sizes.index,

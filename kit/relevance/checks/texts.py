@@ -32,8 +32,8 @@ def _without(table: str, field: str, prepared) -> Found:
 
 def _with(table: str, mark: str, prepared) -> Found:
     scan = prepared.scans[table]
-    return rows_found(scan.loc[scan[mark].astype(bool), ["identifier", "authority", "year"]],
-                      len(scan))
+    rows = scan.loc[scan[mark].notna(), ["identifier", "authority", "year", mark]]
+    return rows_found(rows.rename(columns={mark: "where"}), len(scan))
 
 
 def _lengths(table: str, prepared) -> Found:
@@ -52,6 +52,11 @@ def _lengths(table: str, prepared) -> Found:
     return Found(longest, detail=pd.DataFrame(made))
 
 
+def _all_of(table: str) -> tuple[str, ...]:
+    """A table's identifier and all its text fields, as "table.column"."""
+    return tuple(f"{table}.{c}" for c in (ID_COLUMN[table], *TEXTS))
+
+
 for _table, _key in ID_COLUMN.items():
     for _field in TEXTS:
         CHECKS.append(Check("text", f"{_table} without {_field}", DOUBT,
@@ -61,17 +66,17 @@ for _table, _key in ID_COLUMN.items():
     for _mark in MARKS:
         CHECKS.append(Check("text", f"{_table} with {_mark}", DOUBT,
                             f"Rows of {_table} whose text holds {_MARK_SENTENCES[_mark]}.",
-                            (f"{_table}.{_key}",), partial(_with, _table, _mark)))
+                            _all_of(_table), partial(_with, _table, _mark)))
     CHECKS.append(Check("text", f"{_table}: longest text", FACT,
                         f"Characters of the longest text of {_table}; by field, its lengths.",
-                        (f"{_table}.{_key}",), partial(_lengths, _table)))
+                        _all_of(_table), partial(_lengths, _table)))
 
-_ALL_TEXTS = tuple(f"{t}.{c}" for t, key in ID_COLUMN.items() for c in (key, *TEXTS))
+_ALL_TEXTS = (*_all_of("queries"), *_all_of("corpus"))
 
 
 @declared(CHECKS, "text", "documents of equal text", DOUBT,
           "Documents whose title, abstract, claims and description all equal another's; a system "
-          "can't tell them apart.", "corpus.doc_id", *_ALL_TEXTS[len(TEXTS) + 1:])
+          "can't tell them apart.", *_all_of("corpus"))
 def equal_documents(prepared) -> Found:
     docs = prepared.equal_texts
     docs = docs[docs["table"] == "corpus"]
