@@ -44,6 +44,7 @@ class Layout:
     configs: {table: its config's name}. features: {table: Features} in the layout's own columns.
     shared_ids: whether an id that stands in queries and corpus is one patent.
     convert: (table, data) -> data in Sophia's columns, or None where they are that already.
+    columns: {table: Features} as the opened tables have them: Sophia's, and what is added to them.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Layout:
     features: dict[str, Features]
     shared_ids: bool
     convert: Callable | None = None
+    columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
 
 
 SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)

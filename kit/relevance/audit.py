@@ -15,7 +15,7 @@ from kit.collection.schema import ID_COLUMN
 from kit.errors import MeasureError
 from kit.files import digest_of
 from kit.relevance.protocols import PROTOCOLS, offered, positives
-from kit.relevance.slices import domain_tags, sections
+from kit.relevance.slices import domain_tags, table_sections
 from kit.text import cleaning
 
 TEXTS = ("title", "abstract", "claims", "description")
@@ -173,7 +173,8 @@ def _texts(collection) -> list[Check]:
         lacking = [name for name in TEXTS if f"{table}.{name}" in broken]
         made += [Check("text", f"{table} without {name}", "", 0, absent="the column is missing, or "
                        "of another type") for name in lacking]
-        read = [name for name in TEXTS if name not in lacking]
+        held = collection.tables[table].column_names
+        read = [name for name in (*TEXTS, "text") if name in held and name not in lacking]
         missing = dict.fromkeys(read, 0)
         marks, total = dict.fromkeys(_MARKS, 0), 0
         for batch in collection.batches(table, list(missing)):
@@ -233,6 +234,7 @@ def _dates(collection) -> list[Check]:
     when = pairs.assign(query_date=pairs["query_id"].map(known["queries"]),
                         doc_date=pairs["doc_id"].map(known["corpus"]))
     when = when.dropna(subset=["query_date", "doc_date"])
+    when = when.astype({"query_date": object, "doc_date": object})  # there may be none
     later = when[when["doc_date"] > when["query_date"]]
     cited = later[pd.Series(["cited" in _directions(r) for r in later["source_relations"]],
                             index=later.index, dtype=bool)]  # typed: there may be none
@@ -265,14 +267,32 @@ def _classes(collection) -> list[Check]:
     made = []
     for table, key in ID_COLUMN.items():
         frame = collection.frame(table, [key, "ipc"])
-        none = frame[[not sections(c) for c in frame["ipc"]]]
-        made.append(Check("classes", f"{table} without a class", f"Rows of {table} with no IPC "
-                          "class that can be read.", len(none), len(frame), rows=none))
+        none = frame[[not found for found in table_sections(collection, table)]]
+        made.append(Check("classes", f"{table} without a class", f"Rows of {table} with no IPC or "
+                          "CPC class that can be read.", len(none), len(frame), rows=none))
     if not collection.faults:
         tags = domain_tags(collection, positives(collection, "all")).value_counts()
         made += [Check("classes", f"queries {tag}", f"Queries whose relevant documents are {tag} "
                        "by IPC section.", int(tags.get(tag, 0)), int(tags.sum()))
                  for tag in ("IN", "MIXED", "OUT", "UNKNOWN")]
+    return made
+
+
+def _asserted(collection) -> list[Check]:
+    """Statutes and grades of rows; other layouts have none of their own."""
+    if "statute" not in collection.columns["queries"]:
+        return []
+    frame = collection.frame("queries", ["query_id", "statute", "grade"])
+    made = []
+    for column, values, sign in (("statute", ("102", "103"), "§"), ("grade", ("X", "Y"), "")):
+        held = [set(stated or ()) for stated in frame[column]]
+        rules = {f"queries {sign}{value}": {value} for value in values}
+        rules[f"queries of both {column}s"] = set(values)
+        for name, wanted in rules.items():
+            found = frame[[wanted <= of_query for of_query in held]]
+            made.append(Check("slices", name, f"Rows that state the {column} "
+                              f"{' and '.join(sorted(wanted))}; one of both counts in both slices.",
+                              len(found), len(frame)))
     return made
 
 
@@ -290,4 +310,5 @@ _PARTS = {  # the heading of each part, and the columns without which it can't b
     _dates: ("dates", (*_IDS, *_PAIRS, "queries.publication_date", "corpus.publication_date",
                        "qrels.source_relations")),
     _classes: ("classes", (*_IDS, "queries.ipc", "corpus.ipc")),
+    _asserted: ("slices", ("queries.query_id",)),
 }

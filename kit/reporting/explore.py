@@ -18,6 +18,7 @@ def field_lengths(collection) -> pd.DataFrame:
     rows = []
     for table in ID_COLUMN:
         fields = FIELDS + (AI_FIELDS if table == "queries" else ())
+        fields += ("text",) if "text" in collection.columns[table] else ()
         words = {name: [] for name in fields}
         for batch in collection.batches(table, list(fields)):
             for name in fields:

@@ -23,7 +23,7 @@ from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, write_run
 from kit.retrieval.shipped import make_system, require_model, system_names
 from kit.retrieval.system import Answer
-from kit.text.views import declaration, require_view, texts
+from kit.text.views import declaration, require_given, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
 
@@ -65,8 +65,7 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     require_sound(collection)
     if name in params.run_files:
         return _take_in(collection, name, params)
-    require_view(params.query_view, "queries")
-    require_view(params.corpus_view, "corpus")
+    require_given(collection, params.query_view, params.corpus_view)
     system = make_system(name, params)
     stated = _conditions(collection, params) | {
         "system": {"name": system.name, "version": system.version, "given": system.given},
@@ -78,12 +77,15 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
 
 
 def require_ready(collection, params: Params) -> None:
-    """Raises KitError for a system that is unknown, a model that is not there, or a run file that
-    can't be read as a run of this collection. Nothing is searched or written."""
+    """Raises KitError for a system that is unknown, a view that the collection can't give, a model
+    that is not there, or a run file that can't be read as a run of this collection. Nothing is
+    searched or written."""
     for name in system_names(params):
         if name in params.run_files:
             open_run(find_path(params.run_files[name]), collection)
-        elif name == "embedding":
+            continue
+        require_given(collection, params.query_view, params.corpus_view)
+        if name == "embedding":
             require_model(params)
 
 
