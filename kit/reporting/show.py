@@ -120,8 +120,8 @@ def query_with_relevants(collection, query_id: str, most: int = 4) -> HTML:
     cards = [patent(collection.row("queries", query_id), "Query")]
     for row in pairs.head(most).to_dict("records"):
         directions = " and ".join(sorted({r["direction"] for r in row["source_relations"] or []}))
-        cards.append(patent(collection.row("corpus", row["doc_id"]),
-                            f"Relevant · {row['category'] or 'no category'} · {directions}", 45))
+        label = ["Relevant", row["category"] or "no category", *filter(None, [directions])]
+        cards.append(patent(collection.row("corpus", row["doc_id"]), " · ".join(label), 45))
     left = len(pairs) - most
     more = f"<p>and {left} more relevant documents</p>" if most and left > 0 else ""
     grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(20em,1fr));gap:.6em"
