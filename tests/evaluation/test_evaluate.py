@@ -173,6 +173,19 @@ def test_in_a_slice_of_pairs_the_other_relevants_are_not_relevant(tmp_path, make
     assert means.loc["all"].to_dict() == {"RR": 1.0, "R@1": 0.5}
 
 
+def test_rows_have_every_slice_but_direction_with_the_registrys_numbers(mini_litigation):
+    queries = list(mini_litigation.ids("queries"))
+    found = ranked(queries, ["mini-000001"] * 40, [1.0] * 40)
+    frame = all_figures(found, mini_litigation, ["RR"], seed=0)
+    n = frame[frame["protocol"] == "all"].set_index("slice")["n"]
+    counts = mini_litigation.entry.counts
+    assert n["all"] == counts["queries"]
+    assert all(n[name] == counts[f"queries {name}"] for name in slices.NAMES[:8])
+    absent = frame[(frame["protocol"] == "all") & (frame["n"] == 0)]
+    assert dict(zip(absent["slice"], absent["reason"], strict=True)) == dict.fromkeys(
+        ("cited", "citing"), "no direction in this collection")
+
+
 def test_the_domains_are_those_of_the_slices(mini, run):
     among = list(mini.ids("queries")[10:70])
     evaluation = evaluate(run, mini, "xy", ["RR"], among)

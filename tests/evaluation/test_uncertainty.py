@@ -45,6 +45,14 @@ def test_all_columns_see_the_same_resamples():
         np.testing.assert_allclose(together[[i]], alone, rtol=1e-12)
 
 
+def test_a_share_beside_a_mean_keeps_its_own_denominators():
+    golds = np.stack([np.ones(60), GOLDS, np.ones(60), GOLDS[::-1]], axis=1)
+    tops = golds * VALUES[:, [0, 1, 2, 0]]
+    together = intervals(tops, golds, seed=5)
+    for i in range(4):
+        np.testing.assert_allclose(together[[i]], intervals(tops[:, [i]], golds[:, [i]], seed=5))
+
+
 def test_a_constant_has_an_interval_of_no_width():
     low, high = intervals(np.full((9, 1), 0.25), np.ones((9, 1)), seed=0)[0]
     assert (low, high) == (0.25, 0.25)
