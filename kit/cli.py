@@ -1,11 +1,12 @@
-"""`python -m kit`: run, score, audit. An error is one line on stderr and the exit status 1."""
+"""`python -m kit`: the commands. An error is one line on stderr and the exit status 1."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from kit.errors import KitError, MeasureError
+from kit.errors import KitError, MeasureError, ParamsError
+from kit.files import find_path
 from kit.params import load_params
 
 
@@ -59,8 +60,32 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = commands.add_parser("audit", help="what is odd about a collection")
     audit.add_argument("collection", help="a name, a hub id or a folder")
-    audit.add_argument("--json", action="store_true", help="as JSON")
+    audit.add_argument("--json", action="store_true", help="as JSON, with each check's breakdown")
+    audit.add_argument("--rows", type=Path, metavar="FOLDER",
+                       help="write the rows behind each count, a Parquet file a check")
+    audit.add_argument("--quick", action="store_true",
+                       help="leave out near-equal texts, for which every word is read")
     audit.set_defaults(command=_audit)
+
+    splits = commands.add_parser("splits", help="train, dev and test that leak nothing, or what leaks")
+    splits.add_argument("collection", help="a name, a hub id or a folder")
+    how = splits.add_mutually_exclusive_group(required=True)
+    how.add_argument("--out", type=Path, metavar="FILE", help="make splits and write them (.parquet)")
+    how.add_argument("--check", type=Path, metavar="FILE",
+                     help="say what leaks in splits made elsewhere (.parquet, .csv or .tsv)")
+    splits.add_argument("--by-date", action="store_true", help="the oldest queries to train")
+    splits.add_argument("--shares", default="train=0.8,dev=0.1,test=0.1",
+                        help="names and shares (default: train=0.8,dev=0.1,test=0.1)")
+    splits.add_argument("--ignore", action="append", default=[], metavar="TIE",
+                        help="a kind of tie that may cross, such as publication")
+    splits.add_argument("--seed", type=int, default=0, help="orders what is alike (default: 0)")
+    splits.set_defaults(command=_splits)
+    serve = commands.add_parser("serve", help="BM25 over a collection as an HTTP service")
+    serve.add_argument("--collection", required=True, help="a name, a hub id or a folder")
+    serve.add_argument("--view", default="tacd", help="what it sees of a document (default: tacd)")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    serve.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    serve.set_defaults(command=_serve)
     return parser
 
 
@@ -114,11 +139,69 @@ def _score(options) -> None:
 
 def _audit(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.relevance.audit import as_frame, audit
+    from kit.relevance.audit import as_frame, as_records, audit, export_rows, summary
 
-    checks = as_frame(audit(open_collection(options.collection)))
+    # a folder's texts are read from its own files: a copy to map into memory would be as large
+    local = find_path(options.collection).is_dir()
+    findings = audit(open_collection(options.collection, streaming=local), near=not options.quick)
+    if options.rows:
+        export_rows(findings, options.rows)
     if options.json:
-        print(checks.to_json(orient="records", force_ascii=False, indent=2))
+        print(json.dumps(as_records(findings), ensure_ascii=False, allow_nan=False, indent=2))
         return
-    shown = checks.drop(columns="what it says").astype(object).where(checks.notna(), "—")
-    print(shown.to_string(index=False))
+    checks = as_frame(findings)
+    shown = checks.drop(columns=["severity", "what it says"]).astype(object)
+    print(shown.where(checks[shown.columns].notna(), "—").to_string(index=False))
+    print(f"\n{summary(findings)}")
+
+
+def _splits(options) -> None:
+    from kit.collection.schema import require_sound
+    from kit.collection.sources import open_collection
+    from kit.relevance.splits import (
+        TIES,
+        find_ties,
+        leakage,
+        make_date_splits,
+        make_splits,
+        read_splits,
+    )
+
+    unknown = [kind for kind in options.ignore if kind not in TIES]
+    if unknown:
+        raise ParamsError(f"unknown tie '{unknown[0]}'", "--ignore", f"Give of {', '.join(TIES)}")
+    given = read_splits(options.check) if options.check else None
+    shares = _shares(options.shares)
+    collection = open_collection(options.collection)
+    require_sound(collection)
+    found = find_ties(collection)
+    if given is not None:
+        made = given
+    elif options.by_date:
+        made = make_date_splits(collection, shares)
+    else:
+        kept = [kind for kind in TIES if kind not in options.ignore]
+        made = make_splits(collection, shares, options.seed, kept, found)
+    told = leakage(collection, made, found)
+    if given is None:
+        made.write(options.out)
+        print(made.sizes.to_string(index=False, float_format="{:.3f}".format))
+        print("".join(f"\n{note}." for note in made.notes))
+    print(told.to_string(index=False))
+
+
+def _shares(text: str) -> dict[str, float]:
+    """{split: share} of "train=0.8,dev=0.1"."""
+    try:
+        parts = [part.split("=") for part in text.split(",")]
+        return {name.strip(): float(share) for name, share in parts}
+    except ValueError as error:
+        raise ParamsError(f"shares are names and numbers, not {text!r}", "--shares",
+                          "Give such as train=0.8,dev=0.1,test=0.1") from error
+
+
+def _serve(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.retrieval.serve import serve
+
+    serve(open_collection(options.collection), options.view, options.host, options.port)

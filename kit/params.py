@@ -30,7 +30,8 @@ class Params(BaseModel):
     depth: int = Field(100, ge=1, description="documents a query in a run")
     sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
     seed: int = Field(0, ge=0, description="draws the sample and the intervals")
-    systems: list[str] = Field(["bm25", "embedding"], description="bm25, embedding, names in run_files")
+    systems: list[str] = Field(["bm25", "embedding"], description=(
+        "bm25, embedding, service, object, names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
     bm25_variant: Literal["lucene", "okapi"] = Field("lucene", description="the formula")
@@ -46,6 +47,18 @@ class Params(BaseModel):
     embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
     embedding_device: str | None = Field(None, description="null: a GPU where there is one")
     embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
+    service_url: str | None = Field(None, description="where the service takes its POST")
+    service_name: str = Field("service", min_length=1, max_length=80,
+                              description="what scorecards call the service")
+    service_version: str = Field("not stated", min_length=1, description="the version it states")
+    service_token_env: str | None = Field(
+        None, min_length=1, description="name of the environment variable that holds the token")
+    service_timeout: float = Field(60, gt=0, le=3600, description="seconds that a request may take")
+    service_parallel: int = Field(4, ge=1, le=64, description="requests in flight at most")
+    service_retries: int = Field(5, ge=0, le=20, description="repetitions of a request, at growing "
+                                 "intervals, after 429, 5xx and lost connections")
+    object_system: str | None = Field(None, description="module:name of an object with search")
+    speed_share: float = Field(0.005, gt=0, le=1, description="70_speed: share of Sophia's size")
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
 

@@ -80,6 +80,15 @@ def make_collection() -> Callable[..., Path]:
     return write_collection
 
 
+@pytest.fixture(scope="session")
+def hold_collection() -> Callable[..., Collection]:
+    """A function that makes a tiny collection as `make_collection` does, and opens it, in memory."""
+    def hold(queries: list, corpus: list, qrels: list) -> Collection:
+        tables = make_tables(queries, corpus, qrels)
+        return Collection("tiny", "tiny", {t: datasets.Dataset(made) for t, made in tables.items()})
+    return hold
+
+
 def write_collection(
     tmp_path: Path,
     queries: list = ("q1", "q2"),
@@ -100,11 +109,7 @@ def write_collection(
     """
     folder = tmp_path / name
     folder.mkdir(parents=True)
-    rows = {"queries": [_patent(r, "query_id") for r in queries],
-            "corpus": [_patent(r, "doc_id") for r in corpus], "qrels": [_pair(r) for r in qrels]}
-    for table, values in rows.items():
-        schema = FEATURES[table].arrow_schema.remove_metadata()
-        made = pa.Table.from_pylist([{c: r.get(c) for c in schema.names} for r in values], schema)
+    for table, made in make_tables(queries, corpus, qrels).items():
         made = (tweak or {}).get(table, lambda t: t)(made)
         shards = made if isinstance(made, list) else [made]
         (folder / table).mkdir()
@@ -115,6 +120,15 @@ def write_collection(
         configs = "\n".join(CONFIG.format(table=t) for t in FEATURES)
         (folder / "README.md").write_text(CARD.format(configs=configs), encoding="utf-8")
     return folder
+
+
+def make_tables(queries: list, corpus: list, qrels: list) -> dict[str, pa.Table]:
+    """The three tables of `write_collection`."""
+    rows = {"queries": [_patent(r, "query_id") for r in queries],
+            "corpus": [_patent(r, "doc_id") for r in corpus], "qrels": [_pair(r) for r in qrels]}
+    schemas = {t: FEATURES[t].arrow_schema.remove_metadata() for t in rows}
+    return {t: pa.Table.from_pylist([{c: r.get(c) for c in schemas[t].names} for r in rows[t]],
+                                    schemas[t]) for t in rows}
 
 
 def _patent(row: str | dict, id_column: str) -> dict:
@@ -128,13 +142,13 @@ def _patent(row: str | dict, id_column: str) -> dict:
         "description": f"The valve {said} opens.\nIt closes again.",
         "adb": ["It is tight."], "iclm": [f"1. A valve {said}."], "obj": None,
         "ai_title": "Valve", "ai_claim_summary": "A valve.", "ai_obj": "Tightness.",
-        "ai_adv": "It is tight.", "ai_ab": "A tight valve.", "ai_features": ["valve", "seat"],
+        "ai_adv": "It stays tight.", "ai_ab": "A tight valve.", "ai_features": ["valve", "seat"],
         "ipc_section": "F", **row}
 
 
 def _pair(row: tuple | dict) -> dict:
     row = row if isinstance(row, dict) else dict(zip(("query_id", "doc_id", "category"), row))
     label = row.get("category", "XY")
-    behind = ["A", "XY", "X"] if label == "overlap" else [label]
+    behind = {"overlap": ["A", "XY", "X"], "XY": ["XY", "X"]}.get(label, [label])
     return {"category": label,
             "source_relations": [{"category": c, "direction": "cited"} for c in behind], **row}

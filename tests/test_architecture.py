@@ -13,7 +13,7 @@ import yaml
 
 from kit.errors import NotebookError
 from kit.files import ROOT
-from kit.params import FIELDS, Params, load_params
+from kit.params import FIELDS, Params, load_params, make_params
 from kit.pipeline import NOTEBOOKS, require_runnable
 
 LONGEST_CELL = 25  # lines
@@ -71,9 +71,16 @@ def test_the_pipeline_runs_notebooks_that_are_there():
     assert set(NOTEBOOKS) <= set(NAMES)
 
 
-@all_notebooks
+@pytest.mark.parametrize("name", NOTEBOOKS)
 def test_its_parameters_are_those_of_mini_yaml(name):
     assert parameters(name) == yaml.safe_load((ROOT / "params" / "mini.yaml").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(NOTEBOOKS)))
+def test_a_notebook_of_its_own_sets_known_parameters_to_their_defaults(name):
+    given = parameters(name)
+    own = make_params(given)
+    assert all(getattr(own, key) == FIELDS[key].default for key in given if key != "experiment")
 
 
 @all_notebooks

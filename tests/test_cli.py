@@ -1,9 +1,11 @@
 """The command line: figures of a run as JSON, and errors of one line."""
 
 import json
+import re
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 
 from kit.cli import main
@@ -172,7 +174,8 @@ def test_a_protocol_without_categories_is_refused_with_the_reason(capsys, tmp_pa
 def test_the_audit_is_valid_json(capsys):
     assert main(["audit", "mini", "--json"]) == 0
     checks = strict_json(capsys.readouterr().out)
-    assert {"group", "check", "count", "share", "expected", "verdict", "what it says"} == set(checks[0])
+    assert {"group", "check", "count", "share", "expected", "verdict", "what it says",
+            "severity", "detail"} == set(checks[0])
     assert {c["check"]: c["count"] for c in checks}["corpus"] == 600
 
 
@@ -221,3 +224,41 @@ def test_the_command_refuses_xy_on_real_patents(capsys, real):
     folder, run = real
     said = refused(capsys, "score", "--collection", folder, "--run", run.folder / "run.parquet", "--protocol", "xy")
     assert "every category is null" in said
+
+
+def test_the_audit_writes_the_rows_behind_its_counts(capsys, tmp_path):
+    assert main(["audit", "mini", "--quick", "--rows", str(tmp_path / "rows")]) == 0
+    assert "not asked for" not in capsys.readouterr().err
+    assert pq.read_table(tmp_path / "rows" / "own-entries-own-entries.parquet").num_rows == 12
+
+
+def test_splits_are_made_and_checked(capsys, tmp_path):
+    file = tmp_path / "splits.parquet"
+    assert main(["splits", "mini", "--out", str(file)]) == 0
+    made = capsys.readouterr().out
+    assert main(["splits", "mini", "--check", str(file)]) == 0
+    checked = capsys.readouterr().out
+    assert checked.strip() and checked in made  # the leakage is told both times
+    assert pq.read_table(file).num_rows == 120
+
+
+def test_a_tie_that_may_cross_does(capsys, tmp_path):
+    file = tmp_path / "splits.parquet"
+    assert main(["splits", "mini", "--out", str(file), "--ignore", "publication", "--ignore", "reciprocal"]) == 0
+    line = next(x for x in capsys.readouterr().out.splitlines() if x.strip().startswith("publication"))
+    assert int(line.split()[1]) > 0
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--out", "x.csv"], "splits are written as Parquet"),
+    (["--check", "none.csv"], "no such file of splits"),
+    (["--out", "x.parquet", "--shares", "train"], "shares are names and numbers"),
+    (["--out", "x.parquet", "--shares", "train=0.5"], "--shares|shares"),
+    (["--out", "x.parquet", "--ignore", "family"], "unknown tie 'family'"),
+    (["--out", "x.parquet", "--seed", "-1"], "a seed is a whole number"),
+    ([], "one of the arguments --out --check is required"),
+])
+def test_splits_refuse_in_one_line(capsys, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    assert re.search(said, refused(capsys, "splits", "mini", *arguments))
+    assert list(tmp_path.iterdir()) == []

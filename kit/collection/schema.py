@@ -64,6 +64,7 @@ class Fault:
     """One broken rule of the layout: its name, the table, a sentence, and the rows that break it.
 
     rows: a frame with the offending identifiers, at most what the caller shows; count: how many.
+    column: the column that is broken as a whole, where one is.
     """
 
     rule: str
@@ -71,6 +72,7 @@ class Fault:
     sentence: str
     count: int
     rows: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
+    column: str = ""
 
     def __str__(self) -> str:
         named = "; ".join(
@@ -88,11 +90,12 @@ def column_faults(table: str, schema: pa.Schema, features: Features) -> list[Fau
     faults = []
     for name, feature in features.items():
         if name not in schema.names:
-            faults.append(Fault("columns", table, f"the column '{name}' is missing", 1))
+            faults.append(Fault("columns", table, f"the column '{name}' is missing", 1, column=name))
         elif not _fits(schema.field(name).type, feature):
             found, wanted = schema.field(name).type, _type_name(feature)
             faults.append(Fault(
-                "columns", table, f"the column '{name}' is {found}, where {wanted} is asked", 1))
+                "columns", table, f"the column '{name}' is {found}, where {wanted} is asked", 1,
+                column=name))
     return faults
 
 
@@ -122,35 +125,44 @@ def _type_name(feature) -> str:
     return "string" if feature.dtype == "string" else "number"
 
 
+def id_rules(table: str, ids: pd.Series) -> list[tuple[str, pd.Series]]:
+    """(sentence, mask of the rows that break it): empty identifiers, and those that repeat one."""
+    column = ID_COLUMN[table]
+    empty = ids.isna() | (ids.fillna("").str.strip() == "")
+    return [(f"{column} is empty", empty),
+            (f"{column} stands more than once", ~empty & ids.duplicated())]
+
+
 def id_faults(table: str, ids: pd.Series) -> list[Fault]:
     """Empty and repeated identifiers of one table."""
-    column, faults = ID_COLUMN[table], []
-    empty = ids.isna() | (ids.fillna("").str.strip() == "")
-    if empty.any():
-        rows = pd.DataFrame({"row": empty.index[empty]})
-        faults.append(Fault("ids", table, f"{column} is empty", len(rows), rows))
-    twice = ids[~empty][ids[~empty].duplicated()].drop_duplicates()
-    if len(twice):
-        faults.append(Fault("ids", table, f"{column} stands more than once", len(twice),
-                            twice.rename(column).to_frame()))
-    return faults
+    (no_id, empty), (repeats, twice) = id_rules(table, ids)
+    again = ids[twice].drop_duplicates()
+    found = [(no_id, pd.DataFrame({"row": empty.index[empty]})),
+             (repeats, again.rename(ID_COLUMN[table]).to_frame())]
+    return [Fault("ids", table, said, len(rows), rows) for said, rows in found if len(rows)]
+
+
+def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
+               doc_ids: pd.Series) -> list[tuple[str, str, pd.Series]]:
+    """(name, sentence, mask of the pairs that break it): dangling, repeated and own pairs, and
+    categories that the layout does not know."""
+    queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
+    odd = ~category.isin(CATEGORIES) & ~(category.isna() & category.isna().all())
+    return [
+        ("unknown queries", "query_id is in no row of queries", ~queries.isin(query_ids)),
+        ("unknown documents", "doc_id is in no row of corpus", ~docs.isin(doc_ids)),
+        ("unknown categories", "category is none of " + ", ".join(CATEGORIES), odd),
+        ("repeated pairs", "the pair stands more than once",
+         pairs.duplicated(["query_id", "doc_id"])),
+        ("own pairs", "the query is its own relevant document", (queries == docs).astype(bool)),
+    ]
 
 
 def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series) -> list[Fault]:
-    """Dangling, repeated and own pairs, and categories that the layout does not know."""
-    queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
-    known = category.isin(CATEGORIES)
-    odd = ~known & ~(category.isna() & category.isna().all())
-    rules = [
-        ("foreign keys", "query_id is in no row of queries", ~queries.isin(query_ids)),
-        ("foreign keys", "doc_id is in no row of corpus", ~docs.isin(doc_ids)),
-        ("category", "category is none of " + ", ".join(CATEGORIES), odd),
-        ("pairs", "the pair stands more than once", pairs.duplicated(["query_id", "doc_id"])),
-        ("own pairs", "the query is its own relevant document", queries == docs),
-    ]
+    """The rules of `pair_rules` that a pair breaks."""
     shown = ["query_id", "doc_id", "category"]
-    return [Fault(rule, "qrels", sentence, int(broken.sum()), pairs.loc[broken, shown])
-            for rule, sentence, broken in rules if broken.any()]
+    return [Fault(name, "qrels", sentence, int(broken.sum()), pairs.loc[broken, shown])
+            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids) if broken.any()]
 
 
 def find_faults(collection) -> list[Fault]:
@@ -158,13 +170,15 @@ def find_faults(collection) -> list[Fault]:
 
     A rule that needs a column which is missing is left out; the missing column is a fault itself.
     """
-    faults = list(collection.column_faults)
-    broken = {(f.table, f.sentence.split("'")[1]) for f in faults}
-    keys = {t: (t, c) not in broken for t, c in ID_COLUMN.items()}
-    for table, column in ID_COLUMN.items():
+    faults, broken = list(collection.column_faults), collection.broken_columns
+    keys = {t: f"{t}.{c}" not in broken for t, c in ID_COLUMN.items()}
+    for table in TABLES:
+        if collection.is_empty(table):
+            faults.append(Fault("rows", table, "the table has no row", 1))
+    for table in ID_COLUMN:
         if keys[table]:
             faults += id_faults(table, collection.ids(table))
-    if all(keys.values()) and not any(table == "qrels" for table, _ in broken):
+    if all(keys.values()) and not any(name.startswith("qrels.") for name in broken):
         faults += pair_faults(collection.pairs, collection.ids("queries"), collection.ids("corpus"))
     return faults
 

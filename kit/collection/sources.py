@@ -4,7 +4,7 @@ import glob
 import logging
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -48,6 +48,7 @@ class Collection:
     shared_ids: whether queries and corpus use one namespace, so that an id in both is one patent
     and a query's own entry is excluded from its ranking.
     columns: {table: Features}, Sophia's and what the layout adds; one that a table lacks is null.
+    lenient: read bytes that are no UTF-8 as escapes, for the audit; else they are an error.
     """
 
     source: str
@@ -57,6 +58,7 @@ class Collection:
     entry: Entry | None = None
     shared_ids: bool = True
     columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
+    lenient: bool = False
 
     def batches(self, table: str, columns: list[str], size: int = BATCH):
         """Yields {column: list of values} for `size` rows at a time; a lacking column is null."""
@@ -72,8 +74,39 @@ class Collection:
         try:
             return batch.column(column).to_pylist()
         except UnicodeDecodeError as error:  # Parquet files may hold any bytes as text
+            if self.lenient:
+                return [_escaped(v) for v in _as_bytes(batch.column(column)).to_pylist()]
             raise CollectionError(f"the column '{column}' of {table} is not UTF-8: {error.reason}",
                                   self.source, "Write the table anew as UTF-8") from error
+
+    def read_leniently(self) -> "Collection":
+        """The same tables, in which bytes that are no UTF-8 are read as escapes such as \\xe9."""
+        return replace(self, lenient=True)
+
+    def undecodable(self) -> pd.DataFrame:
+        """The values whose bytes are no UTF-8: table, row (from 0), column."""
+        found = []
+        for table, data in self.tables.items():
+            row = 0
+            for batch in data.with_format("arrow").iter(BATCH):
+                for column in batch.column_names:
+                    try:
+                        batch.column(column).validate(full=True)
+                    except pa.ArrowInvalid:
+                        values = _as_bytes(batch.column(column)).to_pylist()
+                        found += [(table, row + i, column) for i, v in enumerate(values)
+                                  if not _is_utf8(v)]
+                row += batch.num_rows
+        return pd.DataFrame(found, columns=["table", "row", "column"])
+
+    def is_empty(self, table: str) -> bool:
+        """Whether a table has no row."""
+        return next(iter(self.tables[table].with_format("arrow").iter(1)), None) is None
+
+    @property
+    def broken_columns(self) -> set[str]:
+        """The columns that are missing or of another type than the layout's, as "table.column"."""
+        return {f"{f.table}.{f.column}" for f in self.column_faults}
 
     def frame(self, table: str, columns: list[str]) -> pd.DataFrame:
         """Whole columns as a frame: for identifiers and bibliographic fields, not for texts."""
@@ -121,6 +154,44 @@ class Collection:
         data, place = self.tables[table], int(found.index[0])
         row = data[place] if isinstance(data, datasets.Dataset) else next(iter(data.skip(place)))
         return {**dict.fromkeys(self.columns[table]), **row}
+
+
+def _as_bytes(column: pa.ChunkedArray) -> pa.Array:
+    """A column with every text in it, however deep, as bytes."""
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # of no chunk
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    return array.view(_bytes_type(array.type))
+
+
+def _bytes_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string(kind):
+        return pa.binary()
+    if pa.types.is_large_string(kind):
+        return pa.large_binary()
+    if pa.types.is_list(kind):
+        return pa.list_(_bytes_type(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(f.name, _bytes_type(f.type)) for f in kind])
+    return kind
+
+
+def _escaped(value):
+    """Bytes, however deep, as text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, list):
+        return [_escaped(v) for v in value]
+    return {k: _escaped(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _is_utf8(value) -> bool:
+    if isinstance(value, (list, dict)):
+        return all(map(_is_utf8, value.values() if isinstance(value, dict) else value))
+    try:
+        return not isinstance(value, bytes) or bool(value.decode() or True)
+    except UnicodeDecodeError:
+        return False
 
 
 def open_collection(source: str, *, revision: str | None = None,
@@ -235,8 +306,13 @@ def _load(builder, arguments: dict, where: str, layout: Layout, features: Featur
         files = [glob.escape(f) for f in builder.config.data_files[layout.split]]
         arguments = {"path": "parquet", "data_files": {layout.split: files}}
     # a stated batch size, since `datasets` would take the first row group's, which may be 0
-    return load_dataset(**arguments, split=layout.split, features=features, columns=list(features),
-                        batch_size=BATCH, streaming=streaming)
+    try:
+        return load_dataset(**arguments, split=layout.split, features=features,
+                            columns=list(features), batch_size=BATCH, streaming=streaming)
+    except ValueError as error:
+        if "corresponds to no data" not in str(error):
+            raise
+        return datasets.Dataset.from_dict({name: [] for name in features}, features=features)
 
 
 def _own_schemas(builder, layout: Layout) -> list[pa.Schema]:
@@ -265,7 +341,7 @@ def _own_schemas(builder, layout: Layout) -> list[pa.Schema]:
 def _features(table: str, schemas: list[pa.Schema], faults: list[Fault],
               wanted: Features) -> Features:
     """The layout's features, less the columns that no file has; a wrong type stays as it is."""
-    wrong = {f.sentence.split("'")[1] for f in faults}
+    wrong = {f.column for f in faults}
     present = set.intersection(*(set(s.names) for s in schemas))
     features = {}
     for name in (n for n in wanted if n in present):
@@ -287,8 +363,6 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
             "the hub can't be reached, and there is no cached copy", where,
             "Go online once, copy the hub's cache folder (HF_HOME) here, or give a folder with "
             "queries/, corpus/ and qrels/ as downloaded")
-    if "corresponds to no data" in str(error):
-        return CollectionError(f"the table {table} has no rows", where, "Give it at least one row")
     if "BuilderConfig" in str(error):
         return CollectionError(f"there is no table '{table}'", where,
                                "The README's configs must name queries, corpus and qrels")

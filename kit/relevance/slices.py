@@ -131,6 +131,15 @@ def sections(classes: list[str] | None) -> frozenset[str]:
     return frozenset(m[1].upper() for m in matches if m)
 
 
+_THREE = re.compile(r"\s*([A-HY])\s*([0-9]{2})", re.IGNORECASE)
+
+
+def three_character_classes(ipc: list[str] | None) -> frozenset[str]:
+    """The classes of a patent by their first three characters, such as F16; a bare section has none."""
+    matches = (_THREE.match(c) for c in ipc or () if c)
+    return frozenset(m[1].upper() + m[2] for m in matches if m)
+
+
 def domain_tags(collection, pairs: pd.DataFrame) -> pd.Series:
     """IN, MIXED, OUT or UNKNOWN for each query with a pair: a Series by query_id.
 

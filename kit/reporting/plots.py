@@ -100,6 +100,76 @@ def share_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
     return figure
 
 
+def signed_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
+    """A horizontal bar a name, to the left of 0 or to the right."""
+    figure, axes = _new(title, height=0.36 * max(len(values), 4) + 1.1)
+    shown = values[::-1]
+    bars = axes.barh(shown.index, shown, height=0.6,
+                     color=np.where(shown < 0, COLOURS[1], COLOURS[0]))
+    axes.bar_label(bars, labels=[f"{v:+.3f}" for v in shown], padding=3, fontsize=8.5)
+    axes.axvline(0, color=GREY, lw=0.8)
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.18)
+    axes.set(xlabel=xlabel)
+    return figure
+
+
+def bars_by_group(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -> Figure:
+    """A bar a row and column, with its share on top."""
+    figure, axes = _new(title, height=3.2)
+    width = 0.8 / len(frame.columns)
+    for i, name in enumerate(frame.columns):
+        places = np.arange(len(frame)) + (i - (len(frame.columns) - 1) / 2) * width
+        bars = axes.bar(places, frame[name], width, label=name, color=COLOURS[i])
+        axes.bar_label(bars, labels=[f"{v:.0%}" for v in frame[name]], padding=2, fontsize=8)
+    axes.set_xticks(range(len(frame)), frame.index.astype(str))
+    axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+    axes.grid(axis="x", visible=False)
+    axes.margins(y=0.12)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def grouped_columns(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -> Figure:
+    """A column a row and column of the frame, as they stand."""
+    figure, axes = _new(title)
+    width = 0.8 / max(len(frame.columns), 1)
+    for i, name in enumerate(frame.columns):
+        places = frame.index + (i - (len(frame.columns) - 1) / 2) * width
+        axes.bar(places, frame[name], width, label=name, color=COLOURS[i])
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.grid(axis="x", visible=False)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    if len(frame.columns):
+        axes.legend()
+    return figure
+
+
+VERDICT_COLOURS = {"fault": "#b0413e", "not as expected": "#8a4f9e", "doubt": "#d9822b",
+                   "as expected": "#1f5a96", "clear": "#3c8d5a", "noted": "#5b6770", "absent": "#aab3bb"}
+
+
+def verdict_colours(table: pd.DataFrame) -> list[str]:
+    """The colour of each column of verdicts."""
+    return [VERDICT_COLOURS[name] for name in table.columns]
+
+
+def stacked_bars(table: pd.DataFrame, title: str, xlabel: str, colours: list[str]) -> Figure:
+    """A horizontal bar a row, made of a stretch a column; the numbers stand in them."""
+    figure, axes = _new(title, height=0.34 * max(len(table), 4) + 1.3)
+    shown, left = table[::-1], np.zeros(len(table))
+    for name, colour in zip(table.columns, colours):
+        bars = axes.barh(shown.index, shown[name], left=left, label=name, color=colour, height=0.65)
+        axes.bar_label(bars, labels=[v or "" for v in shown[name]], label_type="center",
+                       fontsize=8.5, color="white")
+        left += shown[name].to_numpy()
+    axes.grid(axis="y", visible=False)
+    axes.set(xlabel=xlabel)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
 def by_slice(figures: dict[str, pd.DataFrame], measure: str, protocol: str, title: str) -> Figure:
     """A measure in each slice with its 95 % interval, a colour a system.
 

@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow.compute as pc
 from IPython.display import HTML, display
 
-from kit.relevance.slices import DOMAINS
 from kit.text.views import view_of
 
 CARD = ("border:1px solid #ccd3da;border-radius:6px;padding:.6em .9em;margin:.4em 0;"
@@ -138,36 +137,6 @@ def ranking(collection, run: pd.DataFrame, relevant: set[str], most: int = 8) ->
     return table(pd.DataFrame(rows, columns=["rank", "score", "document", "relevant", "title"]))
 
 
-def oddities(verdicts: pd.DataFrame) -> pd.Series:
-    """The shares of the checks that found something odd, largest first."""
-    kinds = ["own entries", "identifiers", "text", "dates", "classes"]
-    tags = [f"queries {tag}" for tag in DOMAINS]  # a property, not an oddity
-    odd = verdicts[verdicts["group"].isin(kinds) & ~verdicts["check"].isin(tags)
-                   & (verdicts["share"] > 0)]
-    return odd.set_index("check")["share"].sort_values(ascending=False, kind="stable")
-
-
-def finding_oddities(odd: pd.Series) -> str:
-    """The title of the picture of oddities."""
-    if odd.empty:
-        return "No check found anything odd"
-    return f"{len(odd)} kinds of oddity occur; the most frequent: {odd.index[0]}"
-
-
-def rows_of(checks: list, most: int) -> HTML:
-    """The first rows of each check that names some."""
-    parts = []
-    for check in checks:
-        if check.rows is None or check.rows.empty:
-            continue
-        shown = check.rows.head(most)
-        shown = shown.set_axis([str(c) for c in shown.columns], axis=1).reset_index(drop=True)
-        left = f", of which {most} are shown" if len(check.rows) > most else ""
-        parts.append(f"<h3>{escape(check.name)}</h3><p>{escape(check.sentence)} "
-                     f"{len(check.rows)} rows{left}.</p>{table(shown).data}")
-    return HTML("".join(parts) or "<p>No check names a row.</p>")
-
-
 _COUNTS = {"own_entries_excluded": "own entries excluded",
            "own_entries_in_the_file": "own entries that the file held", "empty_rankings": "empty rankings",
            "ties_at_the_cut": "ties at the cut", "query_texts_cut": "queries cut by the model",
@@ -207,6 +176,22 @@ def settings_table(runs: list) -> pd.DataFrame:
         columns[run.system] = {"version": m["system"]["version"], **views,
                                **{k.replace("_", " "): v for k, v in settings.items()}}
     return pd.DataFrame(columns, dtype=object).map(lambda v: None if v == "" else v)
+
+
+def failures(runs: list, most: int = 20) -> HTML:
+    """The queries that a system failed on, each with how, and those it found nothing for."""
+    rows = []
+    for run in runs:
+        found = [(f["query_id"], f["fault"]) for f in run.manifest["failures"]]
+        found += [(query_id, "an empty ranking") for query_id in run.manifest["empty_queries"]]
+        rows += [{"system": run.system, "query": q, "what it gave": fault} for q, fault in found]
+    if not rows:
+        return HTML("<p>Every system answered every query.</p>")
+    left = f"{len(rows) - most} more stand in the runs' manifests. " if len(rows) > most else ""
+    failed = any(run.manifest["failures"] for run in runs)
+    again = ("A run with failed queries can't be quoted. It is kept as it is: to search again, "
+             "delete its folder below outputs/runs.") if failed else ""
+    return HTML(table(pd.DataFrame(rows[:most])).data + f"<p>{left}{again}</p>")
 
 
 def cost_table(runs: list) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """The one place that runs a system: batches, own-entry exclusion, the depth, checks, resume."""
 
 import json
+import reprlib
 import resource
 import shutil
 import time
@@ -20,12 +21,13 @@ from kit.files import digest_of, digest_of_file, find_path, outputs_folder, safe
 from kit.params import Params
 from kit.progress import blocks, steps
 from kit.retrieval.external import open_run
-from kit.retrieval.run import SCHEMA, ranked, ranks_within, write_run
-from kit.retrieval.shipped import make_system, require_model, system_names
-from kit.retrieval.system import Answer
+from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
+from kit.retrieval.shipped import make_system, system_names
+from kit.retrieval.system import Answer, said
 from kit.text.views import declaration, require_given, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
+UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     system = make_system(name, params)
     stated = _conditions(collection, params) | {
         "system": {"name": system.name, "version": system.version, "given": system.given},
-        "views": {"query": declaration(params.query_view), "corpus": declaration(params.corpus_view)}}
+        "views": {"query": declaration(params.query_view),
+                  "corpus": declaration(params.corpus_view) if _reads_corpus(system) else UNSEEN}}
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():
         return reopen(folder)
@@ -77,16 +80,15 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
 
 
 def require_ready(collection, params: Params) -> None:
-    """Raises KitError for a system that is unknown, a view that the collection can't give, a model
-    that is not there, or a run file that can't be read as a run of this collection. Nothing is
-    searched or written."""
+    """Raises KitError for a system that `make_system` refuses, a view that the collection can't
+    give, or a run file that can't be read as a run of this collection. Nothing is searched or
+    written."""
     for name in system_names(params):
         if name in params.run_files:
             open_run(find_path(params.run_files[name]), collection)
-            continue
-        require_given(collection, params.query_view, params.corpus_view)
-        if name == "embedding":
-            require_model(params)
+        else:
+            require_given(collection, params.query_view, params.corpus_view)
+            make_system(name, params)
 
 
 def reopen(folder: Path) -> SavedRun:
@@ -131,15 +133,21 @@ def _folder(params: Params, stated: dict) -> Path:
     return outputs_folder(params.outputs) / "runs" / stated["environment"] / name
 
 
+def _reads_corpus(system) -> bool:
+    return hasattr(system, "prepare")
+
+
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
-    ids, start = list(collection.ids("corpus")), time.perf_counter()
-    system.prepare(ids, texts(collection, "corpus", params.corpus_view))
-    indexed, corpus_notes = time.perf_counter() - start, system.notes()
+    ids, start, indexed = list(collection.ids("corpus")), time.perf_counter(), None
+    if _reads_corpus(system):
+        system.prepare(ids, texts(collection, "corpus", params.corpus_view))
+        indexed = time.perf_counter() - start
+    corpus_notes = system.notes()
     home = folder / f"parts-of-{BLOCK}"
     counts = _search_blocks(collection, system, params, set(ids), home)
     parts = [pq.read_table(f) for f in sorted(home.glob("*.parquet"))]
     searched, notes = counts.pop("seconds"), counts.pop("notes")
-    saved = _save(folder, _joined(parts), {
+    saved = _save(folder, _joined(parts), searched_ids(collection, params), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings},
         "notes": corpus_notes | notes,
         "cost": {"index_seconds": indexed, "search_seconds": searched,
@@ -148,10 +156,17 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     return saved
 
 
-def _save(folder: Path, table: pa.Table, manifest: dict) -> SavedRun:
-    """Writes the ranking, then the manifest that makes the run whole."""
+def _save(folder: Path, table: pa.Table, searched: pd.Series, manifest: dict) -> SavedRun:
+    """Writes the ranking, then the manifest that makes the run whole.
+
+    searched: the ids of all queries; one without a row that did not fail had an empty ranking.
+    """
     write_run(folder / "run.parquet", table)
-    manifest |= {"suite_version": SUITE_VERSION, "run_sha256": digest_of_file(folder / "run.parquet"),
+    seen = {*table["query_id"].unique().to_pylist(), *(f["query_id"] for f in manifest["failures"])}
+    empty = [query_id for query_id in searched if query_id not in seen]
+    manifest |= {"empty_rankings": len(empty), "empty_queries": empty,
+                 "suite_version": SUITE_VERSION,
+                 "run_sha256": digest_of_file(folder / "run.parquet"),
                  "status": "incomplete" if manifest["failures"] else "complete"}
     write_json(folder / "manifest.json", manifest)
     return reopen(folder)  # a run looks the same at first and ever after
@@ -193,7 +208,7 @@ def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[s
     topk = min(depth + 2, len(doc_ids))
     start = time.perf_counter()
     answers = _answers(system, [text for _, text in block], topk)
-    counts = {"own_entries_excluded": 0, "ties_at_the_cut": 0, "empty_rankings": 0, "failures": [],
+    counts = {"own_entries_excluded": 0, "own_entry_ranks": [], "ties_at_the_cut": 0, "failures": [],
               "notes": system.notes(), "seconds": time.perf_counter() - start}
     rows = ([], [], [])
     for (query_id, _), answer in zip(block, answers):
@@ -201,10 +216,10 @@ def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[s
         if fault:
             counts["failures"].append({"query_id": query_id, "fault": fault})
             continue
-        kept, _, tied = cut(answer, query_id if query_id in own else None, depth)
+        kept, rank, tied = cut(answer, query_id if query_id in own else None, depth)
         counts["own_entries_excluded"] += query_id in own
+        counts["own_entry_ranks"] += [[query_id, rank]] if rank else []
         counts["ties_at_the_cut"] += tied
-        counts["empty_rankings"] += not kept.ids
         for column, values in zip(rows, ([query_id] * len(kept.ids), kept.ids, kept.scores)):
             column.extend(values)
     return ranked(*rows), counts
@@ -218,8 +233,8 @@ def _answers(system, query_texts: list[str], topk: int) -> list:
     for text in query_texts:
         try:
             answers.append(Answer(list(system.search(text, topk)), None))
-        except Exception as error:  # whatever a foreign system raises is its answer
-            answers.append(f"{type(error).__name__}: {error}")
+        except (Exception, SystemExit) as error:  # whatever a foreign system raises is its answer
+            answers.append(said(error))
     return answers
 
 
@@ -230,12 +245,12 @@ def misbehaviour(answer: Answer, topk: int, doc_ids: set[str]) -> str | None:
         return f"{len(ids)} identifiers, where {topk} were asked for"
     strange = [i for i in ids if not isinstance(i, str)]
     if strange:  # None among them
-        return f"{strange[0]!r} where an identifier, a text, is asked for"
+        return f"{reprlib.repr(strange[0])} where an identifier, a text, is asked for"
     if len(set(ids)) < len(ids):
-        return f"identifier {next(i for i in ids if ids.count(i) > 1)!r} twice"
+        return f"identifier {shown(next(i for i in ids if ids.count(i) > 1))} twice"
     unknown = next((i for i in ids if i not in doc_ids), None)
     if unknown is not None:
-        return f"identifier {unknown!r}, which the corpus lacks"
+        return f"identifier {shown(unknown)}, which the corpus lacks"
     if scores is not None and not _finite(scores, len(ids)):
         return "scores that are no finite float32, or not one an identifier"
     return None
@@ -251,15 +266,15 @@ def _finite(scores, n: int) -> bool:
 
 
 def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
-    """The answer under the tie rule, without the query's own entry, cut to the depth; the number
-    of entries taken out; and whether the cut fell into a tie. An order without scores gets
-    falling ones."""
+    """The answer under the tie rule, without the query's own entry, cut to the depth; the rank at
+    which that entry stood, 0 if nowhere; and whether the cut fell into a tie. An order without
+    scores gets falling ones."""
     ids, scores = _in_order(answer)
-    keep = np.array([i != own_entry for i in ids], bool)
-    left = [i for i, k in zip(ids, keep) if k]
-    rest = scores[keep]
+    rank = ids.index(own_entry) + 1 if own_entry in ids else 0
+    left = [i for i in ids if i != own_entry]
+    rest = np.delete(scores, rank - 1) if rank else scores
     tied = len(left) > depth and rest[depth - 1] == rest[depth]
-    return Answer(left[:depth], rest[:depth]), len(ids) - len(left), bool(tied)
+    return Answer(left[:depth], rest[:depth]), rank, bool(tied)
 
 
 def _in_order(answer: Answer) -> tuple[list[str], np.ndarray]:
@@ -280,6 +295,7 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     table, seen = open_run(path, collection)
     searched = searched_ids(collection, params)
     table = table.filter(pc.is_in(table["query_id"], pa.array(searched, pa.string())))
+    ranks = own_entry_ranks(table) if collection.shared_ids else []
     table, own = without_own_entries(table, collection)
     table, tied = _cut_runs(table, params.depth)
     stated = _conditions(collection, params) | {
@@ -289,12 +305,18 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():
         return reopen(folder)
-    found = table["query_id"].unique()
     own_entries = searched.isin(collection.ids("corpus")).sum() if collection.shared_ids else 0
-    return _save(folder, table, {
-        **stated, "own_entries_excluded": int(own_entries), "ties_at_the_cut": tied, "failures": [],
-        "empty_rankings": len(searched) - len(found), "notes": {**seen, "own_entries_in_the_file": own},
+    return _save(folder, table, searched, {
+        **stated, "own_entries_excluded": int(own_entries), "own_entry_ranks": ranks,
+        "ties_at_the_cut": tied, "failures": [],
+        "notes": {**seen, "own_entries_in_the_file": own},
         "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+
+
+def own_entry_ranks(table: pa.Table) -> list[list]:
+    """[query, rank] of each query that a run returns for itself."""
+    own = table.filter(pc.equal(table["query_id"], table["doc_id"]))
+    return [[q, rank] for q, rank in zip(own["query_id"].to_pylist(), own["rank"].to_pylist())]
 
 
 def without_own_entries(table: pa.Table, collection) -> tuple[pa.Table, int]:

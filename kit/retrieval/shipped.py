@@ -3,13 +3,19 @@
 from kit.errors import SearchError
 from kit.params import Params
 from kit.retrieval.bm25 import Bm25
-from kit.retrieval.dense import Dense, locate_model
+from kit.retrieval.dense import Dense
+from kit.retrieval.foreign import Foreign
+from kit.retrieval.service import Service
 
-SHIPPED = {"bm25": Bm25, "embedding": Dense}
+SHIPPED = {"bm25": Bm25, "embedding": Dense, "service": Service, "object": Foreign}
 
 
 def make_system(name: str, params: Params):
-    """The system of that name, not yet prepared. Raises SearchError for a name that is unknown."""
+    """The system of that name, not yet prepared.
+
+    Raises SearchError for a name that is unknown, a model or object that is nowhere, and a service
+    whose address or token is not as it must be; no service is called.
+    """
     if name not in SHIPPED:
         raise _unknown(name, params)
     return SHIPPED[name].from_params(params)
@@ -35,11 +41,6 @@ def system_names(params: Params) -> list[str]:
 
 def _may_be_named(name: str) -> bool:
     return name not in SHIPPED and name.isprintable() and 0 < len(name.strip()) <= 80
-
-
-def require_model(params: Params) -> None:
-    """Raises SearchError when the embedding model is nowhere; loads nothing."""
-    locate_model(params.embedding_model, params.embedding_revision, params.embedding_pooling)
 
 
 def _unknown(name: str, params: Params) -> SearchError:

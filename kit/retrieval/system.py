@@ -6,12 +6,13 @@ The systems that ship also answer a batch, with scores. What they all have in co
 - `given`: everything that its ranking depends on as it was asked for, as plain data; it names
   the run's folder, so it is known before a model is loaded
 - `settings`: the same as resolved, with the defaults that the model decides
-- `prepare(ids, texts)`: takes in the corpus, once
+- `prepare(ids, texts)`: takes in the corpus, once; a system without it has a corpus of its own
 - `search(query_text, topk) -> list[str]`
-- `search_batch(query_texts, topk) -> list[Answer]`
+- `search_batch(query_texts, topk) -> list[Answer | str]`: a text says how it failed on the query
 - `notes() -> dict[str, int]`: what it saw since it was last asked, such as texts that it cut
 """
 
+import traceback
 from typing import NamedTuple
 
 import numpy as np
@@ -34,3 +35,9 @@ def top_k(scores: np.ndarray, places: np.ndarray, k: int) -> np.ndarray:
     if len(scores) > k:
         kept = np.flatnonzero(scores >= np.partition(scores, len(scores) - k)[len(scores) - k])
     return kept[np.lexsort((-places[kept], -scores[kept]))][:k]
+
+
+def said(error: BaseException) -> str:
+    """A foreign error as one line of bounded length, without its traceback."""
+    line = " ".join("".join(traceback.format_exception_only(error)).split())
+    return line.encode("utf-8", "backslashreplace").decode()[:300]

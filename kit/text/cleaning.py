@@ -282,6 +282,27 @@ def declaration() -> dict[str, str]:
     return {"name": CLEANER, "version": VERSION, "sha256": digest}
 
 
+MARKS = ("tags", "entities", "index codes", "mojibake", "unseen characters")
+
+
+def marks(text: str) -> set[str]:
+    """What `clean` would resolve in a text: names of MARKS. Blanks and line ends are not counted."""
+    held, signs = set(), set(text)
+    if "<" in signs and _without_tags(flat := text.replace("\n", " ")) != flat:
+        held.add("tags")
+    if "&" in signs and _decoded(text) != text:
+        held.add("entities")
+    if _without_dot_codes(text) != text:
+        held.add("index codes")
+    if not signs <= _PRINTABLE and any(map(_C1.match, signs)) or "â€" in text:
+        held |= {"mojibake"} if _reread_as_utf8(text) != text else set()
+    if any(map(_UNSEEN.match, signs - _PRINTABLE)):
+        held |= {"unseen characters"} if _UNSEEN.search(_reread_as_utf8(text)) else set()
+    return held
+
+
+_PRINTABLE = frozenset(map(chr, range(0x20, 0x7F))) | frozenset("\t\n\r")
+
 # --- characters -----------------------------------------------------------------------------
 
 

@@ -14,20 +14,20 @@ BROKEN = {
     "a repeated query_id": ({"queries": ["q1", "q2", "q2"]}, "ids", "queries", "query_id 'q2'"),
     "a doc_id three times": (
         {"corpus": ["d1", "d2", "d3", "d1", "d1"]}, "ids", "corpus", "doc_id 'd1'"),
-    "an unknown query": ({"qrels": [*PAIRS, ("q9", "d1")]}, "foreign keys", "qrels", "query_id 'q9'"),
+    "an unknown query": ({"qrels": [*PAIRS, ("q9", "d1")]}, "unknown queries", "qrels", "query_id 'q9'"),
     "an unknown document": (
-        {"qrels": [*PAIRS, ("q1", "d9")]}, "foreign keys", "qrels", "doc_id 'd9'"),
+        {"qrels": [*PAIRS, ("q1", "d9")]}, "unknown documents", "qrels", "doc_id 'd9'"),
     "an unknown category": (
-        {"qrels": [*PAIRS, ("q2", "d1", "Y")]}, "category", "qrels", "category 'Y'"),
+        {"qrels": [*PAIRS, ("q2", "d1", "Y")]}, "unknown categories", "qrels", "category 'Y'"),
     "a category of another case": (
-        {"qrels": [*PAIRS, ("q2", "d1", "xy")]}, "category", "qrels", "category 'xy'"),
-    "an empty category": ({"qrels": [*PAIRS, ("q2", "d1", "")]}, "category", "qrels", "category ''"),
+        {"qrels": [*PAIRS, ("q2", "d1", "xy")]}, "unknown categories", "qrels", "category 'xy'"),
+    "an empty category": ({"qrels": [*PAIRS, ("q2", "d1", "")]}, "unknown categories", "qrels", "category ''"),
     "a category null in some": (
-        {"qrels": [*PAIRS, ("q2", "d1", None)]}, "category", "qrels", "doc_id 'd1'"),
+        {"qrels": [*PAIRS, ("q2", "d1", None)]}, "unknown categories", "qrels", "doc_id 'd1'"),
     "a pair twice": (
-        {"qrels": [*PAIRS, ("q1", "d1")]}, "pairs", "qrels", "query_id 'q1', doc_id 'd1'"),
+        {"qrels": [*PAIRS, ("q1", "d1")]}, "repeated pairs", "qrels", "query_id 'q1', doc_id 'd1'"),
     "a pair under two categories": (
-        {"qrels": [*PAIRS, ("q1", "d1", "A")]}, "pairs", "qrels", "query_id 'q1', doc_id 'd1'"),
+        {"qrels": [*PAIRS, ("q1", "d1", "A")]}, "repeated pairs", "qrels", "query_id 'q1', doc_id 'd1'"),
     "a query relevant to itself": (
         {"corpus": ["d1", "d2", "d3", "q1"], "qrels": [*PAIRS, ("q1", "q1")]},
         "own pairs", "qrels", "query_id 'q1', doc_id 'q1'"),
@@ -78,8 +78,8 @@ def test_several_broken_rules_are_all_found(make_collection, tmp_path):
                              [*PAIRS, ("q8", "d9", "B")])
     faults = open_collection(str(folder)).faults
     assert [(f.rule, f.table) for f in faults] == [
-        ("ids", "queries"), ("ids", "corpus"), ("foreign keys", "qrels"),
-        ("foreign keys", "qrels"), ("category", "qrels")]
+        ("ids", "queries"), ("ids", "corpus"), ("unknown queries", "qrels"),
+        ("unknown documents", "qrels"), ("unknown categories", "qrels")]
 
 
 def test_an_identifier_is_compared_as_it_is(make_collection, tmp_path):

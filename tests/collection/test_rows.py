@@ -110,11 +110,11 @@ def test_signs_that_only_python_takes_for_line_ends_stay_in_the_text(make_rows, 
 def test_a_gold_that_the_corpus_lacks_is_a_fault_that_the_audit_lists(make_rows, tmp_path):
     collection = opened(make_rows(tmp_path, [FULL, {"gold_apps": ["d1", "gone"]}]))
     fault, = collection.faults
-    assert (fault.rule, fault.count) == ("foreign keys", 1) and "'gone'" in str(fault)
+    assert (fault.rule, fault.count) == ("unknown documents", 1) and "'gone'" in str(fault)
     with pytest.raises(CollectionError, match="'gone'"):
         require_sound(collection)
-    listed, = (check for check in audit(collection) if check.name == "broken rules")
-    assert listed.count == 1
+    listed, = (check for check in audit(collection) if check.name == "unknown documents")
+    assert listed.found.rows["doc_id"].tolist() == ["gone"]
 
 
 def test_the_audit_counts_statutes_and_grades(make_rows, tmp_path):
@@ -128,9 +128,9 @@ def test_the_audit_counts_statutes_and_grades(make_rows, tmp_path):
 
 def test_the_audit_reads_the_rows_text(make_rows, tmp_path):
     collection = opened(make_rows(tmp_path, [FULL, {"text": "B &amp; C"}]))
-    counts = {c.name: c.count for c in audit(collection)}
-    assert (counts["queries with tags"], counts["queries with entities"]) == (1, 1)
-    assert "queries without title" not in counts  # rows have none
+    found = {c.name: c for c in audit(collection)}
+    assert (found["queries with tags"].count, found["queries with entities"].count) == (1, 1)
+    assert found["queries without title"].found.absent == "the collection has no queries.title"
 
 
 # --- the fingerprint ------------------------------------------------------------------------------

@@ -3,13 +3,12 @@
 import re
 import shutil
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from kit.collection import miniature
-from kit.collection.schema import FEATURES, TABLES
+from kit.collection.schema import FEATURES, TABLES, require_sound
 from kit.collection.sources import open_collection
 from kit.errors import CollectionError
 
@@ -170,9 +169,42 @@ def test_an_unknown_row_is_named(mini):
         mini.row("corpus", "mini-x")
 
 
-def test_an_empty_table_is_refused(make_collection, tmp_path):
-    with pytest.raises(CollectionError, match="the table qrels has no rows"):
-        opened(make_collection(tmp_path, qrels=[]))
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_empty_table_opens_and_is_a_fault(make_collection, tmp_path, streaming):
+    collection = opened(make_collection(tmp_path, qrels=[]), streaming=streaming)
+    assert [str(f) for f in collection.faults] == ["qrels: the table has no row"]
+    with pytest.raises(CollectionError, match="the table has no row"):
+        require_sound(collection)
+
+
+def bad_bytes(column: str):
+    """A tweak that puts Latin-1 bytes into the last row of a column of texts."""
+    def tweak(table: pa.Table) -> pa.Table:
+        raw = [v.encode() for v in table[column].to_pylist()][:-1] + [b"Ventil f\xfcr Gas"]
+        place = table.schema.get_field_index(column)
+        return table.set_column(place, column, pa.array(raw, pa.binary()).view(pa.string()))
+    return tweak
+
+
+def test_bytes_that_are_no_utf8_are_an_error_and_escapes_to_a_lenient_reader(make_collection, tmp_path):
+    collection = opened(make_collection(tmp_path, tweak={"corpus": bad_bytes("title")}))
+    with pytest.raises(CollectionError, match="the column 'title' of corpus is not UTF-8"):
+        collection.frame("corpus", ["title"])
+    read = collection.read_leniently().frame("corpus", ["title"])["title"]
+    assert list(read) == ["Valve d1", "Valve d2", "Ventil f\\xfcr Gas"]
+    assert collection.undecodable().to_dict("records") == [{"table": "corpus", "row": 2, "column": "title"}]
+
+
+def test_bytes_in_a_list_are_found_too(make_collection, tmp_path):
+    def tweak(table):
+        values = pa.array([b"F16K", b"\xff"], pa.binary()).view(pa.string())
+        column = pa.ListArray.from_arrays(pa.array([0, 1, 2, 2], pa.int32()), values)
+        return table.set_column(table.schema.get_field_index("ipc"), "ipc", column)
+
+    collection = opened(make_collection(tmp_path, tweak={"corpus": tweak}))
+    assert collection.undecodable().to_dict("records") == [{"table": "corpus", "row": 1, "column": "ipc"}]
+    read = collection.read_leniently().frame("corpus", ["ipc"])["ipc"]
+    assert list(read) == [["F16K"], ["\\xff"], []]
 
 
 def test_an_empty_first_shard(make_collection, tmp_path):
@@ -343,17 +375,6 @@ def test_several_files_of_a_table(make_collection, tmp_path):
     folder = make_collection(tmp_path, tweak={"corpus": lambda t: [t.slice(0, 2), t.slice(2)]})
     assert len(list((folder / "corpus").iterdir())) == 2
     assert pq.read_table(folder / "corpus").num_rows == len(opened(folder).ids("corpus")) == 3
-
-
-def test_text_that_is_not_utf8_is_one_clear_error(tmp_path, make_collection):
-    def spoil(table):
-        raw = pa.py_buffer(b"ab\xff\xfe" + b"fine")
-        offsets = pa.py_buffer(np.array([0, 4, 8], np.int32).tobytes())
-        title = pa.StringArray.from_buffers(2, offsets, raw)
-        return table.set_column(table.column_names.index("title"), "title", title)
-    data = open_collection(str(make_collection(tmp_path, tweak={"queries": spoil})))
-    with pytest.raises(CollectionError, match="'title' of queries is not UTF-8"):
-        list(data.batches("queries", ["title"]))
 
 
 @pytest.mark.parametrize("source", ["~nobody-of-this-name/x", "~nobody-of-this-name"])

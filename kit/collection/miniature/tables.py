@@ -18,6 +18,7 @@ RARE = frozenset(("A1", "A2", "C2", "C4", "D1", "D2", "D3", "F1", "G2"))
 DOCS_OF_A_MECHANISM = 25  # none for a rare field, then 13, 8 and what is left
 OWN_ENTRIES = 12           # queries that are candidates too; the first ten are five couples
 RECIPROCAL_COUPLES = 5
+TOLD = ("title", "abstract", "claims", "description", "adb", "iclm", "obj")
 _AUTHORITIES = ("EP", "US", "US", "WO", "JP", "CN", "DE", "FR", "KR", "GB")
 _LANGUAGE = {"EP": "en", "US": "en", "WO": "en", "JP": "ja", "CN": "zh", "DE": "de", "FR": "fr",
              "KR": "ko", "GB": "en"}
@@ -32,6 +33,7 @@ class Patent:
     variant: int
     row: dict = field(default_factory=dict)
     own_entry: bool = False  # a corpus row that is a query too
+    copied: bool = False     # its text is another patent's
 
     @property
     def date(self) -> str:
@@ -43,8 +45,11 @@ def build() -> dict[str, pa.Table]:
     docs, queries = plan()
     pairs = _cite(docs, queries)
     _plant_own_entries(docs, queries, pairs)
+    _plant_families(docs, queries, pairs)
     _plant_text(docs)
     _plant_bibliography(docs, queries, pairs)
+    _plant_labels(pairs)
+    _plant_views(queries)
     qrels = [{"query_id": q, "doc_id": d, **labels} for (q, d), labels in sorted(pairs.items())]
     return {"queries": _table("queries", [{"query_id": q.name, **q.row} for q in queries]),
             "corpus": _table("corpus", [{"doc_id": d.name, **d.row} for d in docs]),
@@ -183,7 +188,7 @@ def _turned(labels: dict, weak: bool) -> dict:
 
 def _plant_text(docs: list[Patent]) -> None:
     """Markup, entities, empty fields and equal texts, each in documents of its own."""
-    plain = iter(some([d for d in docs if not d.own_entry], len(docs), "oddities"))
+    plain = iter(some(_plain(docs), len(docs), "oddities"))
 
     def next_docs(n):
         return [next(plain) for _ in range(n)]
@@ -204,13 +209,18 @@ def _plant_text(docs: list[Patent]) -> None:
     for doc in next_docs(3):
         doc.row["description"] = None
     for doc, twin in zip(next_docs(3), next_docs(3)):
-        for field_ in ("title", "abstract", "claims", "description"):
-            twin.row[field_] = doc.row[field_]
+        _copy_text(twin, doc)
+    for doc in next_docs(3):
+        doc.row["description"] += "\nA gap of 2 \u00e2\u20ac\u201c 3 mm is left."  # a dash, misread
+    for doc in next_docs(2):
+        doc.row["abstract"] = doc.row["abstract"].replace(" the ", " the\u200b ", 1)
+    for doc in next_docs(3):
+        doc.row["claims"] += f"\n{doc.row['claims'].count(chr(10)) + 2}. (canceled)"
 
 
 def _plant_bibliography(docs: list[Patent], queries: list[Patent], pairs: dict) -> None:
     """Repeated publication numbers, missing classes, and cited documents of a later date."""
-    plain = some([d for d in docs if not d.own_entry], 16, "bibliography")
+    plain = some(_plain(docs), 16, "bibliography")
     for a, b in zip(plain[:4], plain[4:8]):
         b.row["source_xpn"] = a.row["source_xpn"]
     for doc in plain[8:15]:
@@ -223,6 +233,84 @@ def _plant_bibliography(docs: list[Patent], queries: list[Patent], pairs: dict) 
     for key in some(citing, 6, "later"):
         for relation in pairs[key]["source_relations"]:
             relation["direction"] = "cited"
+    uncited = [d for d in _uncited(docs, pairs) if all(d is not p for p in plain)]
+    a, b, c, d, undated, misdated = some(uncited, 6, "more bibliography")
+    for one, other in ((a, b), (c, d)):
+        _give_number(other, one)
+    undated.row["publication_date"], misdated.row["publication_date"] = "", "2011-00-00"
+    for doc in (a, c):
+        doc.row["ipc"] = [*doc.row["ipc"], "unclassified"]
+
+
+def _plain(docs: list[Patent]) -> list[Patent]:
+    """The documents that no other patent has a text in common with."""
+    return [d for d in docs if not d.own_entry and not d.copied]
+
+
+def _uncited(docs: list[Patent], pairs: dict) -> list[Patent]:
+    """The plain documents that are relevant to nothing."""
+    cited = {d for _, d in pairs}
+    return [d for d in _plain(docs) if d.name not in cited]
+
+
+def _give_number(patent: Patent, of: Patent) -> None:
+    """The same publication number under another kind code."""
+    number = of.row["source_xpn"][:10]
+    of.row["source_xpn"], patent.row["source_xpn"] = f"{number}A1", f"{number}B1"
+    patent.row["publication_authority"] = of.row["publication_authority"]
+
+
+def _copy_text(patent: Patent, of: Patent) -> None:
+    patent.row |= {f: of.row[f] for f in TOLD}
+    patent.copied = True
+
+
+def _plant_families(docs: list[Patent], queries: list[Patent], pairs: dict) -> None:
+    """Four relevants that are all but a copy of their query, and two queries that stand in the
+    corpus under another identifier, which nothing excludes."""
+    of_name = {d.name: d for d in docs if not d.own_entry}
+    own = {d.name for d in docs if d.own_entry}
+    asked = [q for q in queries if q.name not in own]
+    chosen = {}
+    for query in some(asked, len(asked), "families"):
+        near = [d for q, d in sorted(pairs) if q == query.name and d in of_name
+                and of_name[d].cell is query.cell and of_name[d].date < query.date]
+        if near and near[0] not in chosen and len(chosen) < 4:
+            chosen[near[0]] = query
+    for name, query in chosen.items():
+        member = of_name[name]
+        _copy_text(member, query)
+        member.row["description"] = member.row["description"].rpartition("\n")[0]
+    hidden = some([q for q in asked if q not in chosen.values()], 2, "hidden")
+    for query, doc in zip(hidden, some(_uncited(docs, pairs), 2, "hidden")):
+        _copy_text(doc, query)
+        _give_number(doc, query)
+
+
+def _plant_labels(pairs: dict) -> None:
+    """Entries that a search report would not have so, in pairs of their own."""
+    turned = {key for key in pairs if key[::-1] in pairs}
+    def drawn(category: str, n: int, key: str) -> list[dict]:
+        fitting = sorted(k for k, v in pairs.items() if v["category"] == category
+                         and k not in turned and len(v["source_relations"]) <= 2)
+        return [pairs[k] for k in some(fitting, n, key)]
+    for labels in drawn("A", 3, "X alone"):
+        direction = labels["source_relations"][0]["direction"]
+        labels["source_relations"].append({"category": "X", "direction": direction})
+    strong = drawn("XY", 4, "XY alone and twice")
+    for labels in strong[:2]:
+        del labels["source_relations"][1]
+    for labels in strong[2:]:
+        labels["source_relations"].append(dict(labels["source_relations"][0]))
+    for labels in [v for v in drawn("A", 12, "earlier")
+                   if v["source_relations"][0]["direction"] == "cited"][:2]:
+        labels["source_relations"][0]["direction"] = "citing"
+
+
+def _plant_views(queries: list[Patent]) -> None:
+    """Views that a model left empty, and some that are a copy of their source."""
     for query in some(queries, 2, "empty views"):
         query.row["ai_ab"], query.row["ai_features"] = "", []
+    for query in some([q for q in queries if q.row["ai_ab"]], 3, "copied views"):
+        query.row["ai_ab"] = query.row["abstract"]
 

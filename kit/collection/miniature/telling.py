@@ -94,7 +94,8 @@ def tell(cell: Cell, variant: int, name: str) -> dict:
         "ai_title": title.upper() if draw(9, name, "ai") == 0 else f"{title} ({teller.device})",
         "ai_claim_summary": f"{_upper(_a(teller.device))} has " + ", ".join(
             _a(p[0]) for p in parts[:4]) + f". {steps[0]}",
-        "ai_obj": aim[-1], "ai_adv": effects[-1],
+        "ai_obj": f"What the {teller.device} is meant for: {aim[-1]}",
+        "ai_adv": f"What it is better at: {effects[-1]}",
         "ai_ab": " ".join([aim[-1], steps[-1], effects[-1]]),
         "ai_features": [p[0] for p in parts[:5]],
     }

@@ -1,0 +1,1 @@
+"""The audit's checks, a module a group."""

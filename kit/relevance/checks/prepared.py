@@ -1,0 +1,161 @@
+"""A collection's tables as the checks read them: each column once, long texts never whole."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from kit.collection.schema import ID_COLUMN
+from kit.relevance import alike
+from kit.relevance.slices import domain_tags
+from kit.text import cleaning
+
+TEXTS = ("title", "abstract", "claims", "description")
+BIBLIOGRAPHY = ["source_xpn", "publication_authority", "publication_date", "ipc"]
+_CANCELLED = re.compile(r"\(\s*(?:cancell?ed|deleted)\s*\)|\d\s*[.)]?\s*cancell?ed\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What several checks read, made when it is first asked for."""
+
+    collection: object
+    with_near: bool = True
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """The qrels as they stand."""
+        return self.collection.pairs
+
+    @cached_property
+    def single_pairs(self) -> pd.DataFrame:
+        """The pairs whose two identifiers exist, each once."""
+        pairs = self.pairs
+        known = pairs["query_id"].isin(self.ids("queries")) & pairs["doc_id"].isin(self.ids("corpus"))
+        return pairs[known].drop_duplicates(["query_id", "doc_id"])
+
+    def ids(self, table: str) -> pd.Series:
+        return self.collection.ids(table)
+
+    @cached_property
+    def own_ids(self) -> pd.Series:
+        """The queries that are candidates too."""
+        queries = self.ids("queries").dropna().drop_duplicates()
+        return queries[queries.isin(self.ids("corpus"))]
+
+    @cached_property
+    def _bibliography(self) -> dict[str, pd.DataFrame]:
+        frames = {}
+        for table, key in ID_COLUMN.items():
+            extra = ["ipc_section"] if table == "queries" else []
+            frame = self.collection.frame(table, [key, *BIBLIOGRAPHY, *extra, "cpc"])
+            frame["ipc"] = frame["cpc"].where(frame["cpc"].notna(), frame["ipc"])  # that of rows
+            frames[table] = frame.drop(columns="cpc").rename(columns={key: "identifier"})
+        return frames
+
+    def bibliography(self, table: str) -> pd.DataFrame:
+        """identifier, source_xpn, publication_authority, publication_date, ipc; of queries also
+        ipc_section."""
+        return self._bibliography[table]
+
+    @cached_property
+    def dated(self) -> pd.DataFrame:
+        """The single pairs with query_date and doc_date; a malformed date is missing."""
+        known = {}
+        for table in ID_COLUMN:
+            frame = self.bibliography(table)
+            frame = frame[frame["publication_date"].map(is_date).astype(bool)]
+            known[table] = frame.groupby("identifier")["publication_date"].first()
+        pairs = self.single_pairs
+        return pairs.assign(query_date=pairs["query_id"].map(known["queries"]),
+                            doc_date=pairs["doc_id"].map(known["corpus"]),
+                            direction=[direction_of(r) for r in pairs["source_relations"]])
+
+    @cached_property
+    def domains(self) -> pd.Series:
+        """IN, MIXED, OUT or UNKNOWN by query."""
+        return domain_tags(self.collection, self.single_pairs[["query_id", "doc_id"]])
+
+    @cached_property
+    def scans(self) -> dict[str, pd.DataFrame]:
+        """What one reading of all texts saw: see `_scan`."""
+        return {table: _scan(self.collection, table) for table in ID_COLUMN}
+
+    @cached_property
+    def equal_texts(self) -> pd.DataFrame:
+        """table, identifier, digest of every row with a text."""
+        return alike.equal_texts(self.collection)
+
+    @cached_property
+    def near(self) -> pd.DataFrame:
+        """The pairs whose two texts are nearly equal: query_id, doc_id, similarity."""
+        return alike.near_relevants(self.collection, self.single_pairs)
+
+
+def _scan(collection, table: str) -> pd.DataFrame:
+    """A row a row of the table: identifier, authority, year; of each text its length in characters
+    (-1: null; 0: empty or blank); and a column a kind of mark, true where the texts hold it."""
+    key, columns = ID_COLUMN[table], {}
+    head = [key, "publication_authority", "publication_date"]
+    for batch in collection.batches(table, [*head, *TEXTS, "text"]):
+        for name, source in (("identifier", key), ("authority", "publication_authority")):
+            columns.setdefault(name, []).extend(batch[source])
+        columns.setdefault("year", []).extend(year_of(d) for d in batch["publication_date"])
+        for name in TEXTS:
+            columns.setdefault(name, []).extend(_length(text) for text in batch[name])
+        held = [_marks(row) for row in zip(*(batch[name] for name in (*TEXTS, "text")))]
+        for mark in MARKS:
+            columns.setdefault(mark, []).extend(mark in marks for marks in held)
+    names = ["identifier", "authority", "year", *TEXTS, *MARKS]
+    return pd.DataFrame({name: columns.get(name, []) for name in names})
+
+
+MARKS = (*cleaning.MARKS, "cancelled claims")
+
+
+def _marks(texts: tuple) -> set[str]:
+    held = cleaning.marks("\n".join(text for text in texts if isinstance(text, str)))
+    claims = texts[TEXTS.index("claims")]
+    if isinstance(claims, str) and _CANCELLED.search(claims):
+        held.add("cancelled claims")
+    return held
+
+
+def _length(text) -> int:
+    """Characters of a text; 0 where it is empty or blank, -1 where it is null."""
+    if not isinstance(text, str):
+        return -1
+    return len(text) if text and not text.isspace() else 0
+
+
+def year_of(text) -> str:
+    """The year of a date as text, "unknown" where it is malformed."""
+    return text[:4] if is_date(text) else "unknown"
+
+
+def is_date(text) -> bool:
+    """Whether a value is a day of the calendar as YYYY-MM-DD."""
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return False
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:  # such as the 31st of February
+        return False
+
+
+def direction_of(relations) -> str:
+    """cited, citing, both or unknown: how a pair's two patents stand to each other."""
+    held = {r.get("direction") for r in relations or () if r} & {"cited", "citing"}
+    return "both" if len(held) == 2 else held.pop() if held else "unknown"
+
+
+def by_value(values: pd.Series, odd: np.ndarray, what: str) -> pd.DataFrame:
+    """How often `odd` holds by value: columns by, value, rows, odd, share; the most rows first."""
+    frame = pd.DataFrame({"value": values.fillna("none").to_numpy(), "odd": np.asarray(odd, bool)})
+    made = frame.groupby("value")["odd"].agg(rows="size", odd="sum").reset_index()
+    made = made.assign(by=what, share=made["odd"] / made["rows"])
+    made = made.sort_values(["rows", "value"], ascending=[False, True])
+    return made[["by", "value", "rows", "odd", "share"]].reset_index(drop=True)

@@ -1,0 +1,229 @@
+"""A search service as a system: `POST {"query_text", "topk"}` -> a JSON list of identifiers.
+
+A query that fails is that query's failure; a service that fails stops the search, which goes on
+from its last saved block. Which of the two it is, a plain question tells: a service that answers
+it is up. The token is read from the environment when a search starts, and goes into one header;
+redirects are not followed and no proxy is taken from the environment, so it goes nowhere else.
+"""
+
+import json
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import urllib3
+from urllib3.exceptions import (
+    HTTPError,
+    InvalidHeader,
+    LocationParseError,
+    NewConnectionError,
+    TimeoutError,
+)
+from urllib3.util import Retry, Timeout, parse_url
+
+from kit.errors import SearchError
+from kit.params import Params
+from kit.retrieval.system import Answer
+
+PLAIN = "valve"  # the question that shows whether the service is up
+REFUSALS = {*range(300, 400), 401, 403, 404, 405, 407, 410}  # of the call, whatever the query is
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds before the first repetition, and before any
+LONGEST_ASKED = 600.0  # seconds that a service may ask to wait
+MOST_BYTES = 2**24  # of an answer
+GOES_ON = "the same command goes on from the last saved block"
+
+
+class _Trouble(Exception):
+    """A call without an answer. again: a repetition may help; wait: seconds that were asked for."""
+
+    def __init__(self, said: str, again: bool, wait: float = 0, limited: bool = False):
+        super().__init__(said)
+        self.again, self.wait, self.limited = again, wait, limited
+
+
+class Service:
+    """An HTTP service; it has a corpus and an index of its own, so that nothing is prepared."""
+
+    _wait = staticmethod(threading.Event.wait)  # until it is set, or for so many seconds
+
+    def __init__(self, url: str, name: str = "service", version: str = "not stated",
+                 token_env: str | None = None, timeout: float = 60, parallel: int = 4,
+                 retries: int = 5):
+        require_address(url)
+        self._token = _token(token_env)
+        self.name, self.version = name, version
+        self.given = {"url": url}
+        self.settings = {"url": url, "token_env": token_env, "timeout": timeout,
+                         "parallel": parallel, "retries": retries, "device": "the service's own"}
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self._token:
+            self._headers["Authorization"] = f"Bearer {self._token}"
+        self._pool = urllib3.PoolManager(maxsize=parallel)
+
+    @classmethod
+    def from_params(cls, params: Params) -> "Service":
+        if params.service_url is None:
+            raise SearchError("the service has no address", "service_url",
+                              "Set it, such as http://127.0.0.1:8000/")
+        return cls(params.service_url, params.service_name, params.service_version,
+                   params.service_token_env, params.service_timeout, params.service_parallel,
+                   params.service_retries)
+
+    def search(self, query_text: str, topk: int) -> list[str]:
+        """The service's identifiers. Raises SearchError where it gave no list of them."""
+        answer = self.search_batch([query_text], topk)[0]
+        if isinstance(answer, str):
+            raise SearchError(answer, self.settings["url"])
+        return answer.ids
+
+    def search_batch(self, query_texts: list[str], topk: int) -> list[Answer | str]:
+        """A ranking a query, without scores; a sentence where the service failed on the query.
+
+        At most `parallel` requests are in flight. Raises SearchError when the service is down,
+        refuses the call, or asks to slow down for longer than the retries last.
+        """
+        stopped = threading.Event()  # by an error: nobody waits on or begins another query
+
+        def answer(text):
+            try:
+                return None if stopped.is_set() else self._answer(text, topk, stopped)
+            except BaseException:
+                stopped.set()
+                raise
+
+        with ThreadPoolExecutor(self.settings["parallel"]) as pool:
+            try:
+                return list(pool.map(answer, query_texts))
+            finally:
+                stopped.set()  # Ctrl-C comes here only
+
+    def notes(self) -> dict:
+        return {}
+
+    def _answer(self, text: str, topk: int, stopped: threading.Event) -> Answer | str:
+        try:
+            return self._with_retries(text, topk, stopped)
+        except _Trouble as trouble:
+            self._require_up(trouble)
+            if not trouble.again:
+                return str(trouble)
+        try:
+            return self._post(text, topk)  # it may have been down until now
+        except _Trouble as trouble:
+            return f"{trouble}, while a plain query was answered"
+
+    def _with_retries(self, text: str, topk: int, stopped: threading.Event) -> Answer | str:
+        for tries in range(self.settings["retries"] + 1):
+            try:
+                return self._post(text, topk)
+            except _Trouble as trouble:
+                last = tries == self.settings["retries"] or trouble.wait > LONGEST_ASKED
+                wait = max(trouble.wait, min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
+                if not trouble.again or last or self._wait(stopped, wait):
+                    raise
+
+    def _require_up(self, trouble: _Trouble) -> None:
+        """Raises SearchError unless the trouble can be one query's own."""
+        where = self.settings["url"]
+        if trouble.limited:
+            raise SearchError(f"the service asks to slow down: {trouble}", where,
+                              f"Lower service_parallel or wait; {GOES_ON}") from None
+        try:
+            self._post(PLAIN, 1)
+        except _Trouble as again:
+            if again.again:
+                raise SearchError(f"the service is down: {trouble}", where,
+                                  f"Start the service again; {GOES_ON}") from None
+            raise SearchError(f"the service refuses the call: {again}", where,
+                              f"Check service_url and service_token_env; {GOES_ON}") from None
+
+    def _post(self, text: str, topk: int) -> Answer | str:
+        """One request: a ranking, or what is wrong with the answer. Raises _Trouble for none."""
+        call = json.dumps({"query_text": text, "topk": topk}).encode()
+        try:
+            response = self._pool.request(
+                "POST", self.settings["url"], body=call, headers=self._headers, retries=False,
+                redirect=False, preload_content=False, timeout=Timeout(self.settings["timeout"]))
+            try:
+                body = self._body(response)
+            finally:
+                response.close()  # one that was read to its end has gone back to the pool
+        except NewConnectionError as error:  # which urllib3 counts among the timeouts
+            raise _Trouble("no connection", True) from error
+        except TimeoutError as error:
+            raise _Trouble(f"no answer within {self.settings['timeout']:g} s", True) from error
+        except HTTPError as error:
+            raise _Trouble(f"no whole answer, {type(error).__name__}", True) from error
+        status = response.status
+        if status == 429 or status >= 500:
+            raise _Trouble(f"status {status}", True, _asked_wait(response), status == 429)
+        if status in REFUSALS:
+            raise _Trouble(f"status {status}", False)
+        return f"status {status}" if status >= 300 else self._read(body)
+
+    def _body(self, response) -> bytes | None:
+        """The answer's bytes, None for too many. Raises TimeoutError for one that drips."""
+        end, body = time.monotonic() + self.settings["timeout"], b""
+        while part := response.read1(2**16):
+            body += part
+            if len(body) > MOST_BYTES:
+                return None
+            if time.monotonic() > end:
+                raise TimeoutError
+        return body
+
+    def _read(self, body: bytes | None) -> Answer | str:
+        if body is None:
+            return f"an answer of more than {MOST_BYTES} bytes"
+        try:
+            ids = json.loads(body)
+        except (ValueError, RecursionError):
+            return "an answer that is not JSON"
+        if not isinstance(ids, list):
+            return "JSON that is no list of identifiers"
+        if self._token and any(self._token in str(i) for i in ids):
+            return "an answer that holds the token"  # which must not come into a manifest
+        return Answer(ids, None)
+
+
+def require_address(url: str) -> None:
+    """Raises SearchError unless it is an http or https address that can hold no secret.
+
+    The address itself is not said again: what is wrong with it may be the secret in it.
+    """
+    try:
+        parts = parse_url(url)
+    except LocationParseError:
+        raise SearchError("the service's address can't be read", "service_url",
+                          "Give one such as http://127.0.0.1:8000/") from None
+    if parts.scheme not in ("http", "https") or not parts.host:
+        raise SearchError("the service's address is not http:// or https:// and a host",
+                          "service_url", "Give one such as http://127.0.0.1:8000/")
+    if parts.auth is not None or parts.query is not None or parts.fragment is not None:
+        raise SearchError("the service's address holds a user, a ?query or a #fragment, and "
+                          "addresses are written into reports", "service_url",
+                          "Give the bare address, and the token by service_token_env")
+
+
+def _token(variable: str | None) -> str | None:
+    """The token in that variable of the environment. An error says neither name nor value: the
+    token itself may have been given as the name."""
+    if variable is None:
+        return None
+    token = os.environ.get(variable)
+    if not token:
+        raise SearchError("the environment has no variable of the name that it gives",
+                          "service_token_env", "Set the variable; the parameter is its name")
+    if not (token.isascii() and token.isprintable()):
+        raise SearchError("the token holds what no header can carry", "service_token_env",
+                          "Set the variable to printable ASCII, without a line break")
+    return token
+
+
+def _asked_wait(response) -> float:
+    """The seconds of the header Retry-After, which has a number or a date; 0 without it."""
+    try:
+        return Retry(retry_after_max=86400).get_retry_after(response) or 0
+    except (InvalidHeader, ValueError, OverflowError):
+        return 0
