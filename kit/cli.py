@@ -186,6 +186,7 @@ def _splits(options) -> None:
         make_date_splits,
         make_splits,
         read_splits,
+        require_askable,
     )
 
     _refuse_idle(options)
@@ -195,9 +196,12 @@ def _splits(options) -> None:
         raise ParamsError(f"unknown tie '{unknown[0]}'", "--ignore", f"Give of {', '.join(TIES)}")
     given = read_splits(options.check) if options.check else None
     shares = _shares(options.shares) if options.shares is not None else SHARES
+    if given is None:
+        require_askable(shares, options.seed or 0, options.out)
     collection = open_collection(options.collection)
     require_sound(collection)
-    found = find_ties(collection)
+    # near-equal texts are compared only if they matter; the other ties are told all the same
+    found = find_ties(collection, [k for k in TIES if k != "near-equal text" or k not in ignored])
     if given is not None:
         print(leakage(collection, given, found).to_string(index=False))
         return

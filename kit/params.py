@@ -20,7 +20,7 @@ class Params(BaseModel):
 
     experiment: str = Field("mini", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80,
                             description="names the folder of the executed notebooks and pages")
-    collection: str = Field("mini", description="mini, sophia, dapfam, a hub id, or a folder")
+    collection: str = Field("mini", description="a name in the registry, a hub id, or a folder")
     revision: str | None = Field(None, description="commit or tag of a hub data set")
     streaming: bool = Field(False, description="read a hub data set's rows as they are asked for")
     query_view: str = Field("tacd", description="what a system sees of a query")

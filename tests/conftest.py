@@ -1,6 +1,8 @@
 """Fixtures of all rooms. Tests need no network, and leave nothing outside pytest's own folders."""
 
+import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,11 +37,40 @@ def mini(own_folders) -> Collection:
 
 
 @pytest.fixture(scope="session")
+def mini_litigation(own_folders) -> Collection:
+    """The built-in collection of rows."""
+    return open_collection("mini-litigation")
+
+
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real texts and reference values beside the repository."""
     folder = Path(__file__).resolve().parents[1].parent / "shared"
     if not folder.is_dir():
         pytest.skip("the folder ../shared with real texts and reference values is not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def make_rows(make_collection) -> Callable[..., Path]:
+    """A function that writes a tiny collection of rows: see `write_rows`."""
+    return write_rows
+
+
+def write_rows(tmp_path: Path, rows: list, corpus: list = ("d1", "d2", "d3"),
+               name: str = "rows") -> Path:
+    """Writes tmp_path/name and returns it.
+
+    rows: a dict a row, in which `qid`, `text` and `gold_apps` have sane values where they are not
+    named; or a str or bytes, which is the line itself. corpus: as `write_collection` takes it.
+    """
+    folder = write_collection(tmp_path, ["q1"], corpus, [], name=name, readme=False)
+    for table in ("queries", "qrels"):
+        shutil.rmtree(folder / table)
+    lines = [row if isinstance(row, bytes) else (row if isinstance(row, str) else json.dumps(
+        {"qid": f"q{n}", "text": "A valve.", "gold_apps": ["d1"], **row})).encode()
+        for n, row in enumerate(rows, 1)]
+    (folder / "rows.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
     return folder
 
 
@@ -104,7 +135,7 @@ def _patent(row: str | dict, id_column: str) -> dict:
     row = {id_column: row} if isinstance(row, str) or row is None else row
     said = row.get(id_column) or "x"
     return {
-        "source_xpn": f"EP99{said}", "publication_authority": "EP", "source_apl": "en",
+        "source_xpn": f"EP99{said}00", "publication_authority": "EP", "source_apl": "en",
         "publication_date": "2010-05-17" if id_column == "query_id" else "2001-02-28",
         "ipc": ["F16K31/06"], "title": f"Valve {said}", "abstract": f"A valve {said} with a seat.",
         "claims": f"1. A valve {said}.\n2. A valve {said} with a seat.",

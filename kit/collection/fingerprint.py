@@ -11,18 +11,21 @@ import json
 from kit.collection.schema import FEATURES, TABLES
 
 
-def fingerprint(collection) -> dict[str, str]:
-    """The sha256 (hex) of each of the three tables, and of all of them under "together"."""
-    prints = {table: table_fingerprint(collection, table) for table in TABLES}
+def fingerprint(collection, columns: dict = FEATURES) -> dict[str, str]:
+    """The sha256 (hex) of each of the three tables, and of all of them under "together".
+
+    columns: {table: names of its columns, in order}; by default Sophia's.
+    """
+    prints = {table: table_fingerprint(collection, table, columns) for table in TABLES}
     text = json.dumps(prints, sort_keys=True)
     return {**prints, "together": hashlib.sha256(text.encode()).hexdigest()}
 
 
-def table_fingerprint(collection, table: str) -> str:
+def table_fingerprint(collection, table: str, columns: dict = FEATURES) -> str:
     """The sha256 (hex) of one table; rows are read in batches."""
-    columns, digests = list(FEATURES[table]), []
-    for batch in collection.batches(table, columns):
-        for row in zip(*(batch[name] for name in columns)):
+    names, digests = list(columns[table]), []
+    for batch in collection.batches(table, names):
+        for row in zip(*(batch[name] for name in names)):
             digests.append(hashlib.sha256(_canonical(row)).digest())
     whole = hashlib.sha256()
     for digest in sorted(digests):

@@ -15,7 +15,7 @@ REGISTRY = Path(__file__).with_name("registry.yaml")
 class Entry:
     """A known collection.
 
-    hub: hub id, or None for the built-in miniature. layout: the columns it comes in.
+    hub: hub id, or None for what is built in. layout: the columns it comes in.
     environment: the name under which its scores may stand side by side.
     generations: {name: {"queries": sha256, "corpus": …, "qrels": …, "together": …}}.
     counts, oddities: expected numbers by name. note: what every report on it must say.

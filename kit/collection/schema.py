@@ -44,6 +44,7 @@ class Layout:
     configs: {table: its config's name}. features: {table: Features} in the layout's own columns.
     shared_ids: whether an id that stands in queries and corpus is one patent.
     convert: (table, data) -> data in Sophia's columns, or None where they are that already.
+    columns: {table: Features} as the opened tables have them: Sophia's, and what is added to them.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Layout:
     features: dict[str, Features]
     shared_ids: bool
     convert: Callable | None = None
+    columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
 
 
 SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)
@@ -148,8 +150,8 @@ def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
     known = category.isin(CATEGORIES)
     odd = ~known & (category.notna() | known.any())  # null in all pairs that could have one is none
     return [
-        ("unknown queries", "query_id is in no row of queries", ~queries.isin(query_ids)),
-        ("unknown documents", "doc_id is in no row of corpus", ~docs.isin(doc_ids)),
+        ("unknown queries", "query_id is in no row of queries", ~queries.isin(query_ids.dropna())),
+        ("unknown documents", "doc_id is in no row of corpus", ~docs.isin(doc_ids.dropna())),
         ("unknown categories", "category is none of " + ", ".join(CATEGORIES), odd),
         ("repeated pairs", "the pair stands more than once",
          pairs.duplicated(["query_id", "doc_id"])),

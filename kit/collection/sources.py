@@ -4,7 +4,7 @@ import glob
 import logging
 import re
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM
 from kit.collection.fingerprint import fingerprint
 from kit.collection.registry import Entry, registry
+from kit.collection.rows import ROWS, ROWS_FILE, read_rows
 from kit.collection.schema import (
     FEATURES,
     ID_COLUMN,
@@ -39,13 +40,15 @@ datasets.disable_progress_bars()  # a notebook keeps no trail of them
 BATCH = 256  # rows at a time: some 10 MB of full texts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collection:
     """Three tables in Sophia's layout, memory-mapped (or streamed), and what is known of them.
 
     environment: the name under which scores may stand side by side.
     shared_ids: whether queries and corpus use one namespace, so that an id in both is one patent
     and a query's own entry is excluded from its ranking.
+    columns: {table: Features}, Sophia's and what the layout adds; one that a table lacks is null.
+    unconverted: the tables whose broken columns left them in another layout's.
     lenient: read bytes that are no UTF-8 as escapes, for the audit; else they are an error.
     """
 
@@ -55,7 +58,9 @@ class Collection:
     column_faults: tuple[Fault, ...] = ()
     entry: Entry | None = None
     shared_ids: bool = True
+    columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
     lenient: bool = False
+    unconverted: frozenset[str] = frozenset()
 
     def batches(self, table: str, columns: list[str], size: int = BATCH):
         """Yields {column: list of values} for `size` rows at a time; a lacking column is null."""
@@ -102,8 +107,10 @@ class Collection:
 
     @property
     def broken_columns(self) -> set[str]:
-        """The columns that are missing or of another type than the layout's, as "table.column"."""
-        return {f"{f.table}.{f.column}" for f in self.column_faults}
+        """The columns that are missing or of another type than the layout's, as "table.column"; of
+        a table in other columns than Sophia's, which is not converted then, all."""
+        whole = {f"{t}.{column}" for t in self.unconverted for column in self.columns[t]}
+        return whole | {f"{f.table}.{f.column}" for f in self.column_faults}
 
     def frame(self, table: str, columns: list[str]) -> pd.DataFrame:
         """Whole columns as a frame: for identifiers and bibliographic fields, not for texts."""
@@ -120,8 +127,8 @@ class Collection:
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
-        """The qrels: query_id, doc_id, category, source_relations."""
-        return self.frame("qrels", list(FEATURES["qrels"]))
+        """The qrels: query_id, doc_id, category, source_relations, and what the layout adds."""
+        return self.frame("qrels", list(self.columns["qrels"]))
 
     @cached_property
     def faults(self) -> list[Fault]:
@@ -131,7 +138,7 @@ class Collection:
     @cached_property
     def fingerprints(self) -> dict[str, str]:
         """sha256 by table and together."""
-        return fingerprint(self)
+        return fingerprint(self, self.columns)
 
     @cached_property
     def generation(self) -> str | None:
@@ -148,10 +155,9 @@ class Collection:
         found = self.ids(table)[self.ids(table) == identifier]
         if found.empty:
             raise CollectionError(f"{table} has no '{identifier}'", self.source)
-        data = self.tables[table]
-        if isinstance(data, datasets.Dataset):
-            return data[int(found.index[0])]
-        return next(iter(data.skip(int(found.index[0]))))
+        data, place = self.tables[table], int(found.index[0])
+        row = data[place] if isinstance(data, datasets.Dataset) else next(iter(data.skip(place)))
+        return {**dict.fromkeys(self.columns[table]), **row}
 
 
 def _as_bytes(column: pa.ChunkedArray) -> pa.Array:
@@ -194,7 +200,7 @@ def _is_utf8(value) -> bool:
 
 def open_collection(source: str, *, revision: str | None = None,
                     streaming: bool = False) -> Collection:
-    """Opens `mini`, `sophia`, `dapfam`, a hub id, or a folder in the layout of one of them.
+    """Opens a registered name, a hub id, or a folder in the layout of Sophia, DAPFAM or rows.
 
     revision: a commit or tag of a hub data set. streaming: rows are read as they are asked for.
     Tables that break the layout open all the same (see `Collection.faults`).
@@ -202,11 +208,14 @@ def open_collection(source: str, *, revision: str | None = None,
     """
     where, entry, environment = _locate(source)
     layout = _layout(where, entry)
-    opened = {t: _open_table(where, layout, t, revision, streaming) for t in TABLES}
+    opened = {t: _open_table(where, layout, t, revision, streaming) for t in layout.configs}
+    tables = {t: data for t, (data, _) in opened.items()}
+    tables |= read_rows(Path(where) / ROWS_FILE) if layout is ROWS else {}
     return Collection(
         source=source, environment=environment, entry=entry, shared_ids=layout.shared_ids,
-        tables={t: data for t, (data, _) in opened.items()},
-        column_faults=tuple(f for _, faults in opened.values() for f in faults))
+        columns=layout.columns, tables={t: tables[t] for t in TABLES},
+        column_faults=tuple(f for _, faults in opened.values() for f in faults),
+        unconverted=frozenset(t for t, (_, faults) in opened.items() if layout.convert and faults))
 
 
 def _locate(source: str) -> tuple[str, Entry | None, str]:
@@ -217,7 +226,7 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     if entry is None:
         entry = next((e for e in registry().values() if e.hub == source), None)
     if entry is not None:
-        return entry.hub or str(miniature.folder()), entry, entry.environment
+        return entry.hub or str(miniature.folder(entry.name)), entry, entry.environment
     path = find_path(source)
     if path.is_dir():
         return str(path), None, safe_name(path.resolve().name, "collection")
@@ -229,14 +238,22 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
 
 
 def _layout(where: str, entry: Entry | None) -> Layout:
-    """The registry's layout; of a folder, DAPFAM's if it has that one's table of relations."""
+    """The registry's layout; of a folder, the one whose own files lie in it."""
     folder = Path(where)
+    if folder.is_dir() and (folder / ROWS_FILE).exists():
+        tables = [name for name in ("queries", "qrels", "relations") if (folder / name).exists()]
+        if tables:
+            raise CollectionError(
+                f"the folder holds {ROWS_FILE} and {', '.join(tables)}, two sets of queries", where,
+                "Keep one of them")
+        return ROWS
     looks = folder.is_dir() and any(folder.glob("relations*"))
     return DAPFAM if looks or (entry is not None and entry.layout == DAPFAM.name) else SOPHIA
 
 
 def _known() -> str:
-    return f"Give one of {', '.join(registry())}, a hub id (owner/name), or a folder in the hub's layout"
+    return (f"Give one of {', '.join(registry())}, a hub id (owner/name), or a folder in the hub's "
+            f"layout or with {ROWS_FILE}")
 
 
 def _open_table(where: str, layout: Layout, table: str, revision: str | None, streaming: bool):
@@ -261,8 +278,11 @@ def _open_table(where: str, layout: Layout, table: str, revision: str | None, st
 def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> dict:
     """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
     folder, config = Path(where), layout.configs[table]
-    if folder.is_dir() and not (folder / "README.md").exists():
+    if folder.is_dir() and (layout is ROWS or not (folder / "README.md").exists()):
         files = sorted(glob.escape(str(f)) for f in (folder / config).glob("*.parquet"))
+        if not files and layout is ROWS:
+            raise CollectionError(f"beside {ROWS_FILE} there is no {config}/*.parquet", where,
+                                  "Put the corpus there, as Parquet in the columns of Sophia's")
         if not files:
             raise CollectionError(f"the folder has no README.md with configs and no {config}/*.parquet",
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")

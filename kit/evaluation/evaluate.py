@@ -10,23 +10,35 @@ import pyarrow as pa
 from kit.collection.schema import require_sound
 from kit.errors import MeasureError
 from kit.evaluation import measures as m
-from kit.evaluation.uncertainty import intervals
-from kit.relevance.protocols import offered, positives
-from kit.relevance.slices import DOMAINS, domain_tags
+from kit.evaluation.uncertainty import caution, intervals, smallest_difference
+from kit.relevance.protocols import PROTOCOLS, positives
+from kit.relevance.slices import NAMES, Slice, standard_slices
 
-FIGURE_COLUMNS = ["protocol", "slice", "measure", "n", "mean", "low", "high"]
+FIGURE_COLUMNS = ["protocol", "slice", "measure", "n", "mean", "low", "high", "reason", "smallest"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run in one slice. values: a row a query, a column a measure. hits: None without a query,
+    and `reason` says why there is none."""
+
+    hits: m.Hits | None
+    values: pd.DataFrame
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """A run under one protocol. values: a row a query, a column a measure. domains: IN, MIXED,
-    OUT or UNKNOWN by query. without_positives: queries of the collection left out for that."""
+    OUT or UNKNOWN by query. without_positives: queries of the collection left out for that.
+    parts: {slice: the run in it}, every standard slice behind "all"."""
 
     protocol: str
     hits: m.Hits
     values: pd.DataFrame
     domains: pd.Series
     without_positives: int
+    parts: dict[str, Part]
 
     def mean(self, measure: str) -> float:
         """The figure over all queries."""
@@ -49,50 +61,84 @@ def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
         searched = searched[searched.isin(among)]
         pairs = pairs[pairs["query_id"].isin(searched)]
     hits = m.hits_of(run, pairs, collection.pairs)
-    return Evaluation(protocol, hits, m.per_query(hits, names), domain_tags(collection, pairs),
-                      len(searched) - len(hits.query_ids))
+    values = m.per_query(hits, names)
+    slices = standard_slices(collection, protocol)
+    tags = {query: s.name for s in slices if s.family == "domain" for query in s.members}
+    parts = _parts(m.rows_in(run, pairs), slices, hits, names)
+    return Evaluation(protocol, hits, values, pd.Series(tags, dtype=object).reindex(hits.query_ids),
+                      len(searched) - len(hits.query_ids), {"all": Part(hits, values)} | parts)
+
+
+def _parts(found: pa.Table, slices: list[Slice], hits: m.Hits, names: list[str]) -> dict[str, Part]:
+    """{slice: the run in it} over the queries of `hits`. found: the run's relevant rows."""
+    parts = {}
+    for s in slices:
+        pairs = s.pairs[s.pairs["query_id"].isin(hits.query_ids)]
+        if pairs.empty:
+            none = pd.DataFrame(columns=names, dtype=float)
+            parts[s.name] = Part(None, none, s.absent or "no query in this slice")
+        else:
+            mine = m.narrowed(hits, found, pairs)
+            parts[s.name] = Part(mine, m.per_query(mine, names))
+    return parts
 
 
 def figures(evaluation: Evaluation, seed: int) -> pd.DataFrame:
-    """Every measure over all queries and by domain: n, mean and its 95 % interval.
+    """Every measure over all queries and in each standard slice.
 
-    Columns as FIGURE_COLUMNS. A slice without a query has n 0 and no mean.
+    Columns as FIGURE_COLUMNS: n queries, mean, its 95 % interval (low, high), why a figure is
+    lacking (reason, else null), and the smallest difference that n queries could show (see
+    `uncertainty.smallest_difference`). A slice without a query has n 0 and no figures.
     """
-    slices = {"all": np.ones(len(evaluation.values), bool)}
-    tags = evaluation.domains.reindex(evaluation.values.index)
-    slices |= {domain: (tags == domain).to_numpy() for domain in DOMAINS}
     rows = []
-    for name, members in slices.items():
-        top, bottom = _sums(evaluation, members)
-        bounds = intervals(top, bottom, seed)
-        for i, measure in enumerate(evaluation.values.columns):
-            n = int(members.sum())
-            mean = top[:, i].sum() / bottom[:, i].sum() if n else np.nan
-            rows.append((evaluation.protocol, name, measure, n, mean, *bounds[i]))
-    return pd.DataFrame(rows, columns=FIGURE_COLUMNS)
+    for name, part in evaluation.parts.items():
+        if part.hits is None:
+            rows += _lacking(evaluation.protocol, name, list(part.values.columns), part.reason)
+            continue
+        n, (top, bottom) = len(part.values), _sums(part)
+        bounds, smallest = intervals(top, bottom, seed), smallest_difference(top, bottom)
+        means = top.sum(axis=0) / bottom.sum(axis=0)
+        reason = caution(n) if n == 1 else None
+        rows += [(evaluation.protocol, name, measure, n, means[i], *bounds[i], reason, smallest[i])
+                 for i, measure in enumerate(part.values.columns)]
+    return _frame(rows)
 
 
-def _sums(evaluation: Evaluation, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _frame(rows: list[tuple]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=FIGURE_COLUMNS)
+    return frame.astype({"reason": object}).assign(
+        reason=lambda f: f["reason"].where(f["reason"].notna(), None))
+
+
+def _lacking(protocol: str, name: str, measures: list[str], reason: str) -> list[tuple]:
+    """The rows of a slice that has no figures."""
+    return [(protocol, name, measure, 0, *[np.nan] * 3, reason, np.nan) for measure in measures]
+
+
+def _sums(part: Part) -> tuple[np.ndarray, np.ndarray]:
     """What each measure is a ratio of, by query: values over ones, or golds found over golds."""
-    hits, tops, bottoms = evaluation.hits, [], []
-    for name, values in evaluation.values.items():
+    hits, tops, bottoms = part.hits, [], []
+    for name, values in part.values.items():
         kind, k = m.parse_measure(name)
         is_share = m.MEASURES[kind].per_query is None
         tops.append(hits.hits[:, :k].sum(axis=1) if is_share else values.to_numpy())
         bottoms.append(hits.relevant if is_share else np.ones(len(values)))
-    return np.stack(tops, 1)[members].astype(float), np.stack(bottoms, 1)[members].astype(float)
+    return np.stack(tops, 1).astype(float), np.stack(bottoms, 1).astype(float)
 
 
 def all_figures(run: pa.Table, collection, names: list[str], seed: int,
                 among: Iterable[str] | None = None) -> pd.DataFrame:
-    """The figures under every protocol that the collection offers and that has a relevant pair."""
+    """The figures under every protocol; one that the collection can't give, or that has no relevant
+    pair, stands with n 0 and the reason. Raises what `evaluate` raises for the protocol `all`."""
     found = []
-    for protocol in offered(collection):
+    for protocol in PROTOCOLS:
         try:
             found.append(figures(evaluate(run, collection, protocol, names, among), seed))
-        except MeasureError:
+        except MeasureError as error:
             if protocol == "all":
                 raise
+            found.append(_frame([row for name in ("all", *NAMES) for row in _lacking(
+                protocol, name, list(dict.fromkeys(names)), error.what)]))
     return pd.concat(found, ignore_index=True)
 
 

@@ -63,6 +63,28 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
                 relevant.sort_index().to_numpy(), int((returned == 0).sum()))
 
 
+def narrowed(h: Hits, found: pa.Table, pairs: pd.DataFrame) -> Hits:
+    """The hits of the same run if only `pairs` were relevant, over the queries that have one.
+
+    found: the run's rows whose pair is relevant (`rows_in` of h's positives); the others can't be
+    hits. pairs: query_id, doc_id, at least one, all of them among h's positives.
+    """
+    relevant = pairs.groupby("query_id").size().sort_index()
+    query_ids = pa.array(relevant.index, pa.string())
+    row = _index_in(query_ids, pa.array(h.query_ids, pa.string()))
+    mine = rows_in(found, pairs)
+    hits = np.zeros((len(row), h.hits.shape[1]), bool)
+    hits[_index_in(mine["query_id"], query_ids), mine["rank"].to_numpy() - 1] = True
+    returned = h.returned[row]
+    return Hits(query_ids.to_pylist(), hits, h.judged[row], returned, relevant.to_numpy(),
+                int((returned == 0).sum()))
+
+
+def rows_in(run: pa.Table, pairs: pd.DataFrame) -> pa.Table:
+    """The run's rows whose pair stands in `pairs`."""
+    return run.filter(pa.array(_in_pairs(run, pairs)))
+
+
 def _refuse_repeated(run: pa.Table) -> None:
     """Raises RunError for a document twice for one query: it would count twice."""
     rows = run.group_by(["query_id", "doc_id"]).aggregate([([], "count_all")])

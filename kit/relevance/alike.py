@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ class Signatures:
 
 
 def equal_texts(collection) -> pd.DataFrame:
-    """The rows of queries and corpus that have a text: table, identifier, digest.
+    """The rows of queries and corpus that have a text that is not blank: table, identifier, digest.
 
     digest: sha256 (hex) of the four fields, null and "" read the same; rows of one digest are of
     equal text. Every row is given, whatever its identifier.
@@ -78,10 +78,10 @@ def signatures(collection, queries: Iterable[str] | None = None,
     for place, fields in steps(_first_rows(collection, wanted), "comparing texts",
                                sum(map(len, wanted.values()))):
         text = "\n".join(fields)
-        grams = {zlib.crc32(gram.encode()) for gram in word_grams(text)}
-        if grams:
+        grams = gram_hashes(text)
+        if len(grams):
             minhash = empty.copy()
-            minhash.update_batch(grams)
+            minhash.update_batch(grams.tolist())
             hashes.append(minhash.hashvalues)
             texts.append((*place, _digest(fields), len(text)))
     return Signatures(
@@ -144,9 +144,16 @@ def word_grams(text: str) -> set[str]:
     return {" ".join(gram) for gram in zip(*(words[n:] for n in starts))}
 
 
-def jaccard(one: set, other: set) -> float:
-    """The share of the elements of two sets that stand in both; 0 for two empty sets."""
-    both = len(one & other)
+def gram_hashes(text: str) -> np.ndarray:
+    """The CRC-32 of each word sequence, ascending, each once: of 6,000 sequences two fall together
+    in one text of 240."""
+    grams = word_grams(text)
+    return np.unique(np.fromiter((zlib.crc32(g.encode()) for g in grams), np.uint32, len(grams)))
+
+
+def jaccard(one: np.ndarray, other: np.ndarray) -> float:
+    """The share of the elements of two sets, ascending, that stand in both; 0 for two empty sets."""
+    both = np.intersect1d(one, other, assume_unique=True).size
     return both / max(1, len(one) + len(other) - both)
 
 
@@ -156,7 +163,7 @@ def _rows(collection, table: str) -> Iterator[tuple[int, str | None, list[str]]]
     for batch in collection.batches(table, [ID_COLUMN[table], *TEXTS]):
         for identifier, *fields in zip(*(batch[c] for c in (ID_COLUMN[table], *TEXTS))):
             texts = [field if isinstance(field, str) else "" for field in fields]
-            if any(texts):
+            if any(text and not text.isspace() for text in texts):
                 yield row, identifier, texts
             row += 1
 
@@ -203,11 +210,11 @@ def _candidates(hashes: np.ndarray, positions: Iterable[int]) -> np.ndarray:
 
 
 def _compared(collection, signed: Signatures, pairs: np.ndarray
-              ) -> Iterator[tuple[int, int, Callable[[int], set[str]]]]:
-    """Each pair of positions, and a function that gives the word sequences at one of them."""
+              ) -> Iterator[tuple[int, int, Callable[[int], np.ndarray]]]:
+    """Each pair of positions, and a function that gives the `gram_hashes` at one of them."""
     for block in _blocks(pairs, signed.texts["size"].to_numpy()):
         texts = _read(collection, signed, {n for pair in block for n in pair})
-        grams = lru_cache(maxsize=8)(lambda n, texts=texts: word_grams(texts[n]))
+        grams = cache(lambda n, texts=texts: gram_hashes(texts.pop(n)))  # kept for the block
         for a, b in block:
             yield a, b, grams
 

@@ -12,9 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kit.collection.schema import ID_COLUMN
 from kit.errors import KitError
 from kit.files import safe_name, written_whole
 from kit.relevance.checks import (
+    asserted,
     classes,
     dates,
     entries,
@@ -42,7 +44,8 @@ def audit(collection, near: bool = True) -> list[Finding]:
     prepared = Prepared(collection.read_leniently(), near)
     known = collection.entry
     numbers = {**known.counts, **known.oddities} if known else {}
-    return [_finding(check, prepared, numbers.get(check.name)) for check in CHECKS]
+    of_rows = asserted.CHECKS if "statute" in collection.columns["queries"] else []
+    return [_finding(check, prepared, numbers.get(check.name)) for check in CHECKS + of_rows]
 
 
 def _finding(check: Check, prepared: Prepared, expected: int | None) -> Finding:
@@ -56,10 +59,22 @@ def _not_askable(check: Check, prepared: Prepared) -> str:
     lacking = [c for c in check.needs if c in prepared.collection.broken_columns]
     if lacking:
         return f"missing, or of another type: {', '.join(lacking)}"
+    lacks = _lacking_columns(prepared.collection)
+    for table, key in ID_COLUMN.items():
+        read = [c for c in check.needs if c.startswith(f"{table}.") and c != f"{table}.{key}"]
+        if read and lacks.issuperset(read):
+            return f"the collection has no {', '.join(read)}"
     empty = {c.partition(".")[0] for c in check.needs} & prepared.empty_tables
     if empty and check.severity == DOUBT:
         return f"no row in {', '.join(sorted(empty))}"
     return ""
+
+
+def _lacking_columns(collection) -> set[str]:
+    """The columns of queries and corpus that are not there and need not be, as "table.column"."""
+    held = {f"{t}.{c}" for t in ID_COLUMN for c in collection.tables[t].column_names}
+    held |= {name.replace(".cpc", ".ipc") for name in held}  # read in its place
+    return {f"{t}.{c}" for t in ID_COLUMN for c in collection.columns[t]} - held
 
 
 def as_frame(findings: list[Finding]) -> pd.DataFrame:

@@ -58,13 +58,10 @@ def decisions(collection, findings: list[Finding]) -> list[Decision]:
 
 def _of_equal_text(known: pd.DataFrame, found: dict) -> tuple[pd.DataFrame, str]:
     """The pairs whose document has the text of another document, or of its own query."""
-    twins, copies = found["documents of equal text"], found["queries of a document's text"]
+    twins, copies = found["documents of equal text"], found["relevants equal to their query"]
     if twins.absent or copies.absent:
         return known.head(0), twins.absent or copies.absent
-    own_text = copies.rows.rename(columns={"identifier_query": "query_id",
-                                           "identifier_document": "doc_id"})
-    both = pd.concat([known[known["doc_id"].isin(twins.rows["doc_id"])],
-                      known.merge(own_text[_PAIR], on=_PAIR)])
+    both = pd.concat([known[known["doc_id"].isin(twins.rows["doc_id"])], copies.rows[_PAIR]])
     return both.drop_duplicates(), ""
 
 

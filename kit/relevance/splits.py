@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -75,11 +76,8 @@ class Splits:
 
     def write(self, path: str | Path) -> None:
         """Writes the table as Parquet, whole or not at all. Raises KitError for another ending."""
-        path = Path(path)
-        if path.suffix != ".parquet":
-            raise KitError("splits are written as Parquet", path,
-                           "Give a name that ends in .parquet")
-        with written_whole(path) as part:
+        _require_parquet(Path(path))
+        with written_whole(Path(path)) as part:
             self.table.to_parquet(part, index=False)
 
 
@@ -138,8 +136,7 @@ def make_splits(collection, shares: Mapping[str, float] = SHARES, seed: int = 0,
     Raises ParamsError for unusable shares, seed or ties, KitError where a split would be empty.
     """
     _require_shares(shares)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ParamsError(f"a seed is a whole number from 0, not {seed!r}", "seed")
+    _require_seed(seed)
     kinds = _known_kinds(ties)
     found = find_ties(collection, kinds) if found is None else found
     lacking = [kind for kind in kinds if kind not in found["kind"].cat.categories]
@@ -248,7 +245,7 @@ def _frame_of(path: Path) -> pd.DataFrame:
             if isinstance(frame.index, pd.RangeIndex):
                 return frame
             raise ValueError("rows have more fields than the header")
-    except (ValueError, OSError) as error:  # what both readers raise for a file of another kind
+    except (ValueError, OSError, pa.ArrowException) as error:  # what both readers raise for a file of another kind
         raise KitError(f"the splits can't be read: {error}", path) from error
     raise KitError("splits are read from Parquet, CSV or TSV", path,
                    "Give a name that ends in .parquet, .csv or .tsv")
@@ -271,7 +268,7 @@ def _reciprocal(collection, pairs: pd.DataFrame) -> pd.DataFrame:
     turned = pairs.rename(columns={"query_id": "doc_id", "doc_id": "query_id"})
     both = pairs.merge(turned) if collection.shared_ids else pairs.iloc[:0]
     both = both[both["query_id"] < both["doc_id"]]
-    tie = both["query_id"] + " " + both["doc_id"]
+    tie = [f"{a!r} and {b!r}" for a, b in zip(both["query_id"], both["doc_id"])]
     return pd.concat([pd.DataFrame({"tie": tie, "query_id": both[end]}) for end in both])
 
 
@@ -288,7 +285,7 @@ def _numbers(collection) -> pd.DataFrame:
     parts = []
     for table, key in ID_COLUMN.items():
         frame = collection.frame(table, [key, "source_xpn"]).dropna()
-        frame = frame[frame["source_xpn"].str.strip() != ""]
+        frame = frame[frame["source_xpn"].str.contains("[1-9]")]  # else it is a placeholder
         parts.append(pd.DataFrame({"table": table, "identifier": frame[key],
                                    "group": frame["source_xpn"].map(number_of)}))
     return pd.concat(parts).drop_duplicates(["table", "identifier"])
@@ -338,6 +335,23 @@ def _placed(sizes: np.ndarray, shares: Mapping[str, float], seed: int) -> np.nda
         lacking[to] -= sizes[n]
         empty.discard(to)
     return placed
+
+
+def require_askable(shares: Mapping[str, float], seed: int, path: Path) -> None:
+    """Raises what `make_splits` and `Splits.write` would, before the texts are read."""
+    _require_shares(shares)
+    _require_seed(seed)
+    _require_parquet(path)
+
+
+def _require_parquet(path: Path) -> None:
+    if path.suffix != ".parquet":
+        raise KitError("splits are written as Parquet", path, "Give a name that ends in .parquet")
+
+
+def _require_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ParamsError(f"a seed is a whole number from 0, not {seed!r}", "seed")
 
 
 def _require_shares(shares: Mapping[str, float]) -> None:

@@ -19,6 +19,7 @@ from kit.relevance.splits import find_ties, leakage, make_date_splits, make_spli
 from kit.reporting import plots, show
 from kit.retrieval.execute import retrieve, searched_ids
 
+MOST_POSITIVES = 30
 _DETAIL_FORMATS = {"share": "{:.1%}", **dict.fromkeys(("5 %", "median", "95 %"), "{:,.0f}")}
 _FORMATS = {"share": "{:.1%}", "count": "{:,.0f}", "expected": "{:,.0f}"}
 
@@ -55,10 +56,12 @@ def finding_doubts(findings: list[Finding]) -> str:
 
 
 def positives_table(findings: list[Finding]) -> pd.DataFrame:
-    """Queries by their number of positives (rows) and protocol (columns)."""
+    """Queries by their number of positives (rows; the last stands for all above) and protocol."""
     detail = _named(findings, "most positives of a query").found.detail
-    if detail is None:
+    if detail is None or detail.empty:
         return pd.DataFrame()
+    detail = detail.assign(positives=detail["positives"].clip(upper=MOST_POSITIVES))
+    detail = detail.groupby(["protocol", "positives"], sort=False)["queries"].sum().reset_index()
     table = detail.pivot(index="positives", columns="protocol", values="queries")
     every = range(int(detail["positives"].max()) + 1)
     columns = detail["protocol"].unique()

@@ -7,20 +7,19 @@ from kit.relevance.protocols import offered, positives
 from kit.relevance.slices import section_map
 from kit.text.views import join_list
 
-FIELDS = ("title", "abstract", "claims", "description", "adb", "iclm", "obj")
+FIELDS = ("title", "abstract", "claims", "description", "adb", "iclm", "obj", *AI_FIELDS, "text")
 
 
 def field_lengths(collection) -> pd.DataFrame:
-    """For each table and text field: the share of rows that have it, and words as quartiles.
+    """For each table and text field of it: the share of rows that have it, and words as quartiles.
 
     Columns: table, field, filled (share), low, median, high (quartiles of the filled), longest.
     """
     rows = []
     for table in ID_COLUMN:
-        fields = FIELDS + (AI_FIELDS if table == "queries" else ())
-        words = {name: [] for name in fields}
-        for batch in collection.batches(table, list(fields)):
-            for name in fields:
+        words = {name: [] for name in FIELDS if name in collection.tables[table].column_names}
+        for batch in collection.batches(table, list(words)):
+            for name in words:
                 words[name] += [len(join_list(value).split()) for value in batch[name]]
         for name, counts in words.items():
             rows.append({"table": table, "field": name, **_spread(pd.Series(counts, dtype=float))})
@@ -35,12 +34,13 @@ def _spread(counts: pd.Series) -> dict:
 
 
 def years(collection) -> pd.DataFrame:
-    """Patents a publication year (rows) in each table (columns); malformed dates are left out."""
+    """Patents a publication year (rows) in each table (columns) that has any; malformed dates are
+    left out."""
     columns = {}
     for table in ID_COLUMN:
         date = collection.frame(table, ["publication_date"])["publication_date"].fillna("")
         columns[table] = date[date.str.match(r"\d{4}-")].str[:4].astype(int).value_counts()
-    return _joined(columns).sort_index()
+    return _joined({t: counts for t, counts in columns.items() if len(counts)}).sort_index()
 
 
 def authorities(collection) -> pd.DataFrame:
@@ -100,8 +100,9 @@ def finding_years(by_year: pd.DataFrame) -> str:
     if by_year.empty:
         return "No publication date can be read"
     middle = {t: by_year.index[(by_year[t].cumsum() >= by_year[t].sum() / 2).argmax()] for t in by_year}
-    return (f"Half of the queries are from {middle['queries']} or before, "
-            f"half of the documents from {middle['corpus']} or before")
+    names = {"queries": "queries", "corpus": "documents"}
+    said = [f"half of the {names[t]} are from {year} or before" for t, year in middle.items()]
+    return ", ".join(said).capitalize()
 
 
 def finding_classes(sections: pd.DataFrame) -> str:

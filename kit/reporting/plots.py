@@ -184,7 +184,7 @@ def by_slice(figures: dict[str, pd.DataFrame], measure: str, protocol: str, titl
         axes.errorbar(places, rows["mean"], yerr=np.maximum(spread, 0), fmt="o", ms=7, capsize=4,
                       label=system, color=COLOURS[i])
         axes.set_xticks(np.arange(len(rows)), [f"{s}\nn={n}" for s, n in zip(rows["slice"], rows["n"])])
-    axes.set(ylabel=measure, ylim=(0, 1.02))
+    axes.set(ylabel=measure, ylim=(0, 1.02), xlim=(-0.6, len(rows) - 0.4))
     axes.grid(axis="x", visible=False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return figure

@@ -28,7 +28,8 @@ LABELS = {  # each makes a card not quotable
 
 
 class Figure(BaseModel):
-    """One measure in one slice. mean, low, high are null where `reason` says why."""
+    """One measure in one slice. mean, low, high are null where `reason` says why; smallest: see
+    `uncertainty.smallest_difference`."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -40,6 +41,7 @@ class Figure(BaseModel):
     low: float | None
     high: float | None
     reason: str | None = None
+    smallest: float | None = None
 
 
 class Scorecard(BaseModel):
@@ -96,10 +98,7 @@ def make_scorecard(collection, run, figures: pd.DataFrame, protocol: str) -> Sco
 
 
 def _figure(row: dict) -> Figure:
-    values = {k: None if pd.isna(v) else v for k, v in row.items() if k in ("mean", "low", "high")}
-    reason = "no query in this slice" if row["n"] == 0 else (
-        "one query has no interval" if values["low"] is None else None)
-    return Figure(**{**row, **values}, reason=reason)
+    return Figure(**{name: None if pd.isna(value) else value for name, value in row.items()})
 
 
 def _labels(collection, manifest: dict, git: dict) -> list[str]:

@@ -99,9 +99,10 @@ def patent(row: dict, heading: str, words: int = 70) -> str:
     """One patent as a card: what it is, its title, and the opening of its abstract and claims."""
     identifier = row.get("query_id") or row.get("doc_id")
     title = escape(view_of([row["title"]])) or "(no title)"
-    facts_ = [identifier, row["source_xpn"], row["publication_date"], ", ".join(row["ipc"] or [])]
+    classes = row.get("cpc") or row["ipc"] or []
+    facts_ = [identifier, row["source_xpn"], row["publication_date"], ", ".join(classes)]
     body = "".join(f"<p><b>{name.capitalize()}.</b> {escape(_opening(row[name], words))}</p>"
-                   for name in ("abstract", "claims") if row[name])
+                   for name in ("text", "abstract", "claims") if row.get(name))
     return (f'<div style="{CARD}"><div style="{SMALL}">{escape(heading)} · '
             f'{escape(" · ".join(str(f) for f in facts_ if f))}</div>'
             f"<p style='margin:.3em 0;font-weight:bold'>{title}</p>{body}</div>")
@@ -118,8 +119,8 @@ def query_with_relevants(collection, query_id: str, most: int = 4) -> HTML:
     cards = [patent(collection.row("queries", query_id), "Query")]
     for row in pairs.head(most).to_dict("records"):
         directions = " and ".join(sorted({r["direction"] for r in row["source_relations"] or []}))
-        cards.append(patent(collection.row("corpus", row["doc_id"]),
-                            f"Relevant · {row['category'] or 'no category'} · {directions}", 45))
+        label = ["Relevant", row["category"] or "no category", *filter(None, [directions])]
+        cards.append(patent(collection.row("corpus", row["doc_id"]), " · ".join(label), 45))
     left = len(pairs) - most
     more = f"<p>and {left} more relevant documents</p>" if most and left > 0 else ""
     grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(20em,1fr));gap:.6em"

@@ -24,7 +24,7 @@ from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
 from kit.retrieval.shipped import make_system, system_names
 from kit.retrieval.system import Answer, said
-from kit.text.views import declaration, require_view, texts
+from kit.text.views import declaration, require_given, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
@@ -67,8 +67,7 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     require_sound(collection)
     if name in params.run_files:
         return _take_in(collection, name, params)
-    require_view(params.query_view, "queries")
-    require_view(params.corpus_view, "corpus")
+    require_given(collection, params.query_view, params.corpus_view)
     system = make_system(name, params)
     stated = _conditions(collection, params) | {
         "system": {"name": system.name, "version": system.version, "given": system.given},
@@ -81,12 +80,14 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
 
 
 def require_ready(collection, params: Params) -> None:
-    """Raises KitError for a system that `make_system` refuses, or a run file that can't be read as
-    a run of this collection. Nothing is searched or written."""
+    """Raises KitError for a system that `make_system` refuses, a view that the collection can't
+    give, or a run file that can't be read as a run of this collection. Nothing is searched or
+    written."""
     for name in system_names(params):
         if name in params.run_files:
             open_run(find_path(params.run_files[name]), collection)
         else:
+            require_given(collection, params.query_view, params.corpus_view)
             make_system(name, params)
 
 

@@ -12,7 +12,8 @@ VIEWS = {
     "ta": ("title", "abstract"),
     **{name: (name,) for name in (
         "title", "abstract", "claims", "description", "adb", "iclm", "obj",
-        "ai_title", "ai_claim_summary", "ai_obj", "ai_adv", "ai_ab", "ai_features")},
+        "ai_title", "ai_claim_summary", "ai_obj", "ai_adv", "ai_ab", "ai_features",
+        "text")},  # `text` is what a row is searched with (see kit/collection/rows.py)
 }
 
 
@@ -30,11 +31,28 @@ def declaration(view: str) -> dict:
 
 
 def require_view(view: str, table: str) -> None:
-    """Raises ParamsError for an unknown view, or an `ai_*` view of documents."""
+    """Raises ParamsError for an unknown view, or a view of documents that only queries have."""
     declaration(view)
-    if table == "corpus" and view.startswith("ai_"):
+    if table == "corpus" and _is_of_queries(view):
         raise ParamsError(f"documents have no view '{view}'", "corpus_view",
-                          f"Give one of {', '.join(v for v in VIEWS if not v.startswith('ai_'))}")
+                          f"Give one of {', '.join(v for v in VIEWS if not _is_of_queries(v))}")
+
+
+def _is_of_queries(view: str) -> bool:
+    return view.startswith("ai_") or view == "text"
+
+
+def require_given(collection, query_view: str, corpus_view: str) -> None:
+    """Raises ParamsError for a view that `require_view` refuses, or of which the collection's table
+    has no column at all."""
+    for table, name, view in (("queries", "query_view", query_view),
+                              ("corpus", "corpus_view", corpus_view)):
+        require_view(view, table)
+        held = set(collection.tables[table].column_names)
+        if not held.intersection(VIEWS[view]):
+            given = [v for v, fields in VIEWS.items() if held.intersection(fields)]
+            raise ParamsError(f"the {table} of this collection have no view '{view}'",
+                              f"{name}, {collection.source}", f"Give one of {', '.join(given)}")
 
 
 def join_list(value) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from kit.collection.dapfam import codes
 from kit.collection.sources import open_collection
+from kit.relevance.audit import audit
 from kit.relevance.protocols import offered, positives
 from kit.relevance.slices import domain_tags
 from kit.text.views import texts
@@ -54,6 +55,14 @@ def test_a_folder_in_its_layout_opens_as_a_sound_collection(folder, streaming):
     assert list(data.ids("corpus")) == ["p1", "p2", "p3"]
     assert list(texts(data, "queries", "tacd")) == ["T p1\nA p1"]
     assert list(data.frame("queries", ["ipc"])["ipc"]) == [["H04L9/32", "G06F21/00"]]
+
+
+@pytest.mark.parametrize("table", ["queries", "corpus"])
+def test_a_broken_column_is_the_only_fault_of_its_table(folder, table):
+    file = folder / table / "train.parquet"
+    pq.write_table(pq.read_table(file).drop_columns(["description_en"]), file)
+    found = [f.name for f in audit(open_collection(str(folder))) if f.verdict == "fault"]
+    assert found == ["broken columns"]
 
 
 def test_sampled_non_citations_are_no_positives(folder):

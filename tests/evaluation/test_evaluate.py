@@ -7,8 +7,12 @@ import pytest
 from kit.collection.sources import open_collection
 from kit.errors import CollectionError, MeasureError
 from kit.evaluation.evaluate import FIGURE_COLUMNS, all_figures, evaluate, figures, recall_by_depth
+from kit.evaluation.measures import hits_of, per_query
+from kit.evaluation.uncertainty import smallest_difference
 from kit.params import make_params
-from kit.relevance.protocols import positives
+from kit.relevance import slices
+from kit.relevance.protocols import PROTOCOLS, positives
+from kit.relevance.slices import DOMAINS, domain_tags, standard_slices
 from kit.retrieval.execute import retrieve
 from kit.retrieval.run import ranked
 
@@ -32,7 +36,7 @@ def test_the_slices_add_up_to_the_whole(mini, run, protocol):
     frame = figures(evaluate(run, mini, protocol, NAMES), seed=0)
     assert list(frame.columns) == FIGURE_COLUMNS
     for measure, rows in frame.groupby("measure"):
-        whole, parts = rows[rows["slice"] == "all"].iloc[0], rows[rows["slice"] != "all"]
+        whole, parts = rows[rows["slice"] == "all"].iloc[0], rows[rows["slice"].isin(DOMAINS)]
         assert parts["n"].sum() == whole["n"]
         if measure != "GoldCoverage@5":  # a share over pairs: slices weigh by pairs, not queries
             total = (parts["mean"] * parts["n"]).sum()
@@ -111,10 +115,97 @@ def test_all_figures_hold_every_protocol_offered(mini, run):
         assert set(rows.loc[rows["slice"] == "all", "n"]) == {n}
 
 
-def test_all_figures_pass_over_a_protocol_without_a_pair(tmp_path, make_collection):
-    collection = open_collection(str(make_collection(tmp_path, qrels=[("q1", "d1", "XY")])))
-    frame = all_figures(ranked(["q1"], ["d1"], [1]), collection, ["RR"], seed=0)
-    assert list(frame["protocol"].unique()) == ["all", "xy"]
+@pytest.mark.parametrize(("category", "lacking"), [
+    ("XY", {"a": "there is no relevant pair"}),
+    (None, {"xy": "protocol 'xy' asks for categories, and every category is null",
+            "a": "protocol 'a' asks for categories, and every category is null"})])
+def test_a_protocol_that_can_not_be_given_stands_with_its_reason(
+        tmp_path, make_collection, category, lacking):
+    collection = open_collection(str(make_collection(tmp_path, qrels=[("q1", "d1", category)])))
+    frame = all_figures(ranked(["q1"], ["d1"], [1]), collection, ["RR", "R@5", "RR"], seed=0)
+    for protocol in PROTOCOLS:
+        rows = frame[frame["protocol"] == protocol]
+        assert list(rows["slice"]) == [s for s in ("all", *slices.NAMES) for _ in range(2)]
+        if protocol in lacking:
+            assert set(rows["reason"]) == {lacking[protocol]} and set(rows["n"]) == {0}
+            assert rows[["mean", "low", "high", "smallest"]].isna().all(axis=None)
+        else:
+            assert rows["n"].iloc[0] == 1
+
+
+def test_an_absent_slice_says_why_and_an_empty_one_too(tmp_path, make_collection):
+    x = [{"category": c, "direction": "cited"} for c in ("XY", "X")]
+    collection = open_collection(str(make_collection(tmp_path, qrels=[  # all of one section
+        ("q1", "d1", "A"), {"query_id": "q2", "doc_id": "d3", "source_relations": x}])))
+    frame = figures(evaluate(ranked(["q1"], ["d1"], [1]), collection, "all", ["RR"]), seed=0)
+    reasons = frame.set_index("slice")["reason"]
+    assert reasons["§102"] == reasons["§103"] == "no statute in this collection"
+    assert reasons["OUT"] == reasons["citing"] == "no query in this slice"
+    assert reasons["X"] == "one query has no interval"
+    assert reasons["all"] is None and reasons["IN"] is None
+
+
+@pytest.mark.parametrize("protocol", ["all", "xy", "a"])
+def test_a_slice_is_scored_as_a_collection_of_its_pairs_alone_would_be(mini, run, protocol):
+    evaluation = evaluate(run, mini, protocol, NAMES)
+    for s in standard_slices(mini, protocol):
+        part = evaluation.parts[s.name]
+        if s.absent:
+            assert part.hits is None and part.values.empty
+            continue
+        alone = hits_of(run, s.pairs, mini.pairs)
+        pd.testing.assert_frame_equal(part.values, per_query(alone, NAMES))
+        assert part.hits.missing == alone.missing and part.hits.query_ids == alone.query_ids
+        for name in ("hits", "judged"):
+            depth = getattr(alone, name).shape[1]  # that of the slice's own queries
+            wide = getattr(part.hits, name)
+            assert (wide[:, :depth] == getattr(alone, name)).all() and not wide[:, depth:].any()
+
+
+def test_in_a_slice_of_pairs_the_other_relevants_are_not_relevant(tmp_path, make_collection):
+    relations = [[{"category": grade, "direction": "cited"}] for grade in ("X", "Y")]
+    qrels = [{"query_id": "q1", "doc_id": doc, "source_relations": r}
+             for doc, r in zip(("d1", "d2"), relations, strict=True)]
+    collection = open_collection(str(make_collection(tmp_path, qrels=qrels)))
+    run = ranked(["q1", "q1"], ["d1", "d2"], [2, 1])
+    means = figures(evaluate(run, collection, "all", ["RR", "R@1"]), 0).pivot(
+        index="slice", columns="measure", values="mean")
+    assert means.loc["X"].to_dict() == {"RR": 1.0, "R@1": 1.0}
+    assert means.loc["Y"].to_dict() == {"RR": 0.5, "R@1": 0.0}  # d1 stays at rank 1
+    assert means.loc["all"].to_dict() == {"RR": 1.0, "R@1": 0.5}
+
+
+def test_rows_have_every_slice_but_direction_with_the_registrys_numbers(mini_litigation):
+    queries = list(mini_litigation.ids("queries"))
+    found = ranked(queries, ["mini-000001"] * 40, [1.0] * 40)
+    frame = all_figures(found, mini_litigation, ["RR"], seed=0)
+    n = frame[frame["protocol"] == "all"].set_index("slice")["n"]
+    counts = mini_litigation.entry.counts
+    assert n["all"] == counts["queries"]
+    assert all(n[name] == counts[f"queries {name}"] for name in slices.NAMES[:8])
+    absent = frame[(frame["protocol"] == "all") & (frame["n"] == 0)]
+    assert dict(zip(absent["slice"], absent["reason"], strict=True)) == dict.fromkeys(
+        ("cited", "citing"), "no direction in this collection")
+
+
+def test_the_domains_are_those_of_the_slices(mini, run):
+    among = list(mini.ids("queries")[10:70])
+    evaluation = evaluate(run, mini, "xy", ["RR"], among)
+    assert list(evaluation.domains.index) == list(evaluation.values.index)
+    for name in DOMAINS:
+        members = set(evaluation.domains.index[evaluation.domains == name])
+        assert members == set(evaluation.parts[name].values.index)
+    of_all = domain_tags(mini, positives(mini, "xy"))
+    assert evaluation.domains.equals(of_all.loc[evaluation.domains.index].rename(None))
+
+
+def test_figures_carry_the_smallest_difference_of_their_queries(mini, run):
+    evaluation = evaluate(run, mini, "all", ["RR", "GoldCoverage@5"])
+    frame = figures(evaluation, 0).set_index(["slice", "measure"])["smallest"]
+    values = evaluation.parts["OUT"].values[["RR"]].to_numpy()
+    smallest, = smallest_difference(values, np.ones_like(values))
+    assert frame["OUT", "RR"] == pytest.approx(smallest)
+    assert 0 < frame["all", "GoldCoverage@5"] < frame["OUT", "GoldCoverage@5"]
 
 
 def test_recall_by_depth_is_r_at_every_k(mini, run):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kit.evaluation.uncertainty import intervals, paired_test
+from kit.evaluation.uncertainty import FEW, caution, intervals, paired_test, smallest_difference
 
 VALUES = np.random.default_rng(7).beta(0.4, 1.2, size=(60, 3))  # skewed, as nDCG is
 GOLDS = np.random.default_rng(8).integers(1, 12, size=60).astype(float)
@@ -43,6 +43,14 @@ def test_all_columns_see_the_same_resamples():
     for i in range(VALUES.shape[1]):
         alone = intervals(VALUES[:, [i]], np.ones((len(VALUES), 1)), seed=5)
         np.testing.assert_allclose(together[[i]], alone, rtol=1e-12)
+
+
+def test_a_share_beside_a_mean_keeps_its_own_denominators():
+    golds = np.stack([np.ones(60), GOLDS, np.ones(60), GOLDS[::-1]], axis=1)
+    tops = golds * VALUES[:, [0, 1, 2, 0]]
+    together = intervals(tops, golds, seed=5)
+    for i in range(4):
+        np.testing.assert_allclose(together[[i]], intervals(tops[:, [i]], golds[:, [i]], seed=5))
 
 
 def test_a_constant_has_an_interval_of_no_width():
@@ -88,3 +96,52 @@ def test_p_is_a_share_of_exactly_the_flips_asked_for():
     p = paired_test(VALUES[:5, 0], VALUES[:5, 1], seed=1, flips=250)
     assert p * 251 == pytest.approx(round(p * 251))
     assert p == pytest.approx(exact_p(VALUES[:5, 0] - VALUES[:5, 1]), abs=0.13)
+
+
+# --- the smallest difference ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("n", [5, 12, 30, 60])
+def test_a_t_test_finds_the_smallest_difference_in_four_samples_of_five(n):
+    """The power by scipy's noncentral t, which the formula does not use; small n are less exact."""
+    values = VALUES[:n, [0]]
+    d = smallest_difference(values, np.ones_like(values))[0]
+    effect = d / stats.sem(values)[0]
+    edge = stats.t.ppf(0.975, n - 1)
+    power = stats.nct.sf(edge, n - 1, effect) + stats.nct.cdf(-edge, n - 1, effect)
+    assert power == pytest.approx(0.8, abs=0.02)
+
+
+def test_of_many_queries_it_is_2_8_standard_errors():
+    values = np.tile(VALUES, (200, 1))
+    d = smallest_difference(values, np.ones_like(values))
+    assert d == pytest.approx((1.96 + 0.8416) * stats.sem(values), rel=1e-3)
+
+
+def test_that_of_a_share_over_pairs_has_the_bootstraps_error():
+    golds = np.tile(GOLDS, 20)
+    found = np.floor(golds * np.tile(VALUES[:, 0], 20))
+    low, high = intervals(found[:, None], golds[:, None], seed=1)[0]
+    error = (high - low) / (2 * 1.96)
+    smallest, = smallest_difference(found[:, None], golds[:, None])
+    assert smallest == pytest.approx(2.8 * error, rel=0.06)
+
+
+def test_columns_do_not_touch_each_other_and_units_carry_over():
+    ones = np.ones_like(VALUES)
+    together = smallest_difference(VALUES, ones)
+    alone = [smallest_difference(VALUES[:, [i]], ones[:, [i]])[0] for i in range(VALUES.shape[1])]
+    np.testing.assert_allclose(together, alone)
+    np.testing.assert_allclose(smallest_difference(3 * VALUES, ones), 3 * together)
+    np.testing.assert_allclose(smallest_difference(VALUES + 1, ones), together)
+
+
+@pytest.mark.parametrize("values", [np.ones((0, 2)), np.ones((1, 2)), np.full((9, 2), 0.1)])
+def test_no_spread_shows_no_difference(values):
+    assert np.isnan(smallest_difference(values, np.ones_like(values))).all()
+
+
+@pytest.mark.parametrize(("n", "said"), [
+    (0, ""), (1, "one query has no interval"), (2, "too few queries"), (FEW - 1, "too few queries"),
+    (FEW, ""), (10_000, "")])
+def test_a_caution_stands_where_queries_are_too_few(n, said):
+    assert caution(n).startswith(said) and bool(caution(n)) == bool(said)

@@ -14,6 +14,7 @@ from kit.relevance import alike
 from kit.relevance.alike import (
     NEAR,
     equal_texts,
+    gram_hashes,
     jaccard,
     known_pairs,
     near_groups,
@@ -112,6 +113,12 @@ def test_the_word_sequences_of_a_text(text, grams):
     assert word_grams(text) == grams
 
 
+def test_the_hashes_of_a_text_are_those_of_its_sequences():
+    hashes = gram_hashes("a b c d e f a b c d e f")
+    assert len(hashes) == len(word_grams("a b c d e f a b c d e f")) and (np.diff(hashes) > 0).all()
+    assert not len(gram_hashes(""))
+
+
 SETS = st.sets(st.integers(0, 8))
 
 
@@ -119,7 +126,8 @@ SETS = st.sets(st.integers(0, 8))
 def test_jaccard_is_the_share_of_what_either_has(one, other):
     either = [n for n in range(9) if n in one or n in other]
     share = sum(n in one and n in other for n in either) / len(either) if either else 0
-    assert jaccard(one, other) == jaccard(other, one) == pytest.approx(share)
+    a, b = (np.array(sorted(s), np.uint32) for s in (one, other))
+    assert jaccard(a, b) == jaccard(b, a) == pytest.approx(share)
 
 
 # 200 words have 196 sequences, and a changed word costs 5: (196 - 5n) / (196 + 5n)
@@ -212,7 +220,7 @@ def test_a_chain_of_near_texts_is_one_group(opened):
         corpus.append(doc(f"d{n}", " ".join(text)))
         for place in range(3):
             text[5 + n * 45 + place * 15] = f"other{n}-{place}"
-    ends = [word_grams(c["description"]) for c in (corpus[0], corpus[-1])]
+    ends = [gram_hashes(c["description"]) for c in (corpus[0], corpus[-1])]
     assert jaccard(*ends) < NEAR
     collection = opened(["q1"], corpus, [("q1", f"d{n}") for n in range(8)])
     assert near_groups(collection)["group"].value_counts().tolist() == [8]

@@ -92,9 +92,9 @@ PLANTS = {  # check: (tables, {what it finds, and what that cannot be without})
     "reciprocal pairs of two categories": (changed("corpus", doc("q1", **OWN), doc("q2", **OWN), qrels=[
         *CLEAN["qrels"], ("q1", "q2"), ("q2", "q1", "A")]), {
             "own entries": 2, "reciprocal pairs": 1, "reciprocal pairs of two categories": 1}),
-    "queries: repeated source_xpn": (changed("queries", query("q2", source_xpn="EP99q1")),
+    "queries: repeated source_xpn": (changed("queries", query("q2", source_xpn="EP99q100")),
                                      {"queries: repeated source_xpn": 2}),
-    "corpus: repeated source_xpn": (changed("corpus", doc("d2", source_xpn="EP99d1")),
+    "corpus: repeated source_xpn": (changed("corpus", doc("d2", source_xpn="EP99d100")),
                                     {"corpus: repeated source_xpn": 2}),
     "queries: source_xpn equal but for the kind code": (
         changed("queries", query("q1", source_xpn="EP991"), query("q2", source_xpn="EP-991-A1")),
@@ -102,7 +102,7 @@ PLANTS = {  # check: (tables, {what it finds, and what that cannot be without})
     "corpus: source_xpn equal but for the kind code": (
         changed("corpus", doc("d1", source_xpn="US991B2"), doc("d2", source_xpn="US991A1")),
         {"corpus: source_xpn equal but for the kind code": 2}),
-    "queries under a document's number": (changed("corpus", doc("d4", source_xpn="EP99q1 B1")),
+    "queries under a document's number": (changed("corpus", doc("d4", source_xpn="EP99q100 B1")),
                                           {"queries under a document's number": 1}),
     "documents of equal text": (changed("corpus", doc("d1", **SAME), doc("d4", **SAME)),
                                 {"documents of equal text": 2}),
@@ -116,6 +116,9 @@ PLANTS = {  # check: (tables, {what it finds, and what that cannot be without})
     "malformed dates": (changed("corpus", doc("d4", publication_date="9999-1-1"), doc(
         "d3", publication_date="2030-02-30"), doc("d2", publication_date=None)), {"malformed dates": 3}),
     "cited yet later": (changed("corpus", doc("d1", publication_date="2010-05-18")), {"cited yet later": 1}),
+    "relevants equal to their query": (
+        {**changed("corpus", doc("d1", **SAME)), "queries": [query("q1", **SAME), "q2"]},
+        {"relevants equal to their query": 1, "queries of a document's text": 1}),
     "citing yet earlier": (related("A", "citing A"), {"citing yet earlier": 1}),
     "queries without a class": (changed("queries", query("q2", ipc=None)), {"queries without a class": 1}),
     "corpus without a class": (changed("corpus", doc("d4", ipc=[]), doc("d3", ipc=[""])),
@@ -131,6 +134,8 @@ PLANTS = {  # check: (tables, {what it finds, and what that cannot be without})
                                 {"ai_claim_summary copied": 1}),
     "ai_obj copied": (changed("queries", query("q1", obj=["Tightness."])), {"ai_obj copied": 1}),
     "ai_adv copied": (changed("queries", query("q1", ai_adv="It is <i>tight</i>.")), {"ai_adv copied": 1}),
+    "ai_features copied": (changed("queries", query("q1", ai_features=["1. A valve q1."])),
+                           {"ai_features copied": 1}),
     "ai_ab copied": (changed("queries", query("q2", ai_ab="A valve q2 with a seat.")), {"ai_ab copied": 1}),
     "empty query_id": (changed("queries", query(None)), {"empty query_id": 1}),
     "empty doc_id": (changed("corpus", doc(" ")), {"empty doc_id": 1}),
@@ -182,7 +187,10 @@ HARMLESS = {
     "a later document that cites": {**changed("corpus", doc("d1", publication_date="2011-01-01")),
                                     "qrels": related("A", "citing A")["qrels"]},
     "a relevant of another section": changed("corpus", doc("d1", ipc=["A01B1/00"])),
-    "both directions": related("overlap", "cited XY", "cited Y", "citing A"),
+    "X one way and Y the other": {**changed("corpus", doc("d1", publication_date="2010-05-17")), "qrels": related(
+        "XY", "cited XY", "cited X", "citing XY", "citing Y")["qrels"]},
+    "placeholders for numbers": {**changed("corpus", *(doc(d, source_xpn="N/A") for d in CLEAN["corpus"][:2])),
+                                 "queries": [query("q1", source_xpn="0"), query("q2", source_xpn="-")]},
     "words of the trade": changed("corpus", doc("d1", claims="1. A subscription that was cancelled by a user.")),
 }
 
@@ -205,6 +213,11 @@ FACTS = {
         "documents relevant to nothing": 0, "queries without a positive, xy": 0,
         "most positives of a query": 2}),
     "entries of one event": (related("XY", "cited XY", "cited X", "cited Y", "citing XY"), {"citation events": 4}),
+    "later both ways": ({**changed("corpus", doc("d1", publication_date="2010-05-18")), "qrels": related(
+        "overlap", "cited XY", "cited X", "citing A")["qrels"]}, {"cited yet later": 1, "citing yet earlier": 0}),
+    "undated pairs": (changed("corpus", doc("d1", publication_date="")), {"pairs that could be prior art": 2}),
+    "fields beside the texts": (changed("corpus", doc("d1", adb=None, source_apl="", obj=["x"])), {
+        "corpus without adb": 1, "corpus without source_apl": 1, "corpus without obj": 3, "corpus without iclm": 0}),
     "later documents": (changed("corpus", doc("d1", publication_date="2010-05-18"), doc(
         "d2", publication_date="2010-05-17")), {"relevants later than the query": 1, "pairs that could be prior art": 1}),
     "twins": (changed("corpus", doc("d1", **SAME), doc("d4", **SAME)), {"queries touched by equal texts": 1}),
@@ -312,6 +325,59 @@ def test_bytes_that_are_no_utf8_are_found_and_the_rest_is_audited(tmp_path, make
     assert row == {"table": "corpus", "row": 1, "column": "title"}
     assert found["corpus without title"].count == 0
     assert [f.name for f in found.values() if f.verdict in ("fault", "doubt")] == ["texts that are not UTF-8"]
+
+
+@pytest.mark.parametrize("table", ["queries", "corpus"])
+@pytest.mark.parametrize("value", [None, "soon"])
+def test_a_table_without_any_date_is_audited(hold_collection, table, value):
+    key = {"queries": "query_id", "corpus": "doc_id"}[table]
+    rows = [{key: name, "publication_date": value} for name in CLEAN[table]]
+    found = {f.name: f for f in audit(hold_collection(**{**CLEAN, table: rows}))}
+    assert found["malformed dates"].count == len(rows)
+    assert found["pairs that could be prior art"].share is None
+
+
+@pytest.mark.parametrize("table", ["queries", "corpus"])
+@pytest.mark.parametrize("values", [pa.array([["EP"]] * 4), pa.array([{"a": "EP"}] * 4), pa.nulls(4)],
+                         ids=["lists", "structs", "nulls"])
+def test_an_authority_of_another_type_is_audited(tmp_path, make_collection, table, values):
+    def broken(rows: pa.Table) -> pa.Table:
+        place = rows.schema.get_field_index("publication_authority")
+        return rows.set_column(place, "publication_authority", values.slice(0, len(rows)))
+
+    tables = {**CLEAN, "queries": ["q1", {"query_id": "q2", "title": ""}]}
+    found = {f.name: f for f in audit(open_collection(str(
+        make_collection(tmp_path, **tables, tweak={table: broken}))))}
+    assert found["queries without title"].count == 1
+
+
+def test_a_long_run_of_blanks_takes_no_time(hold_collection):
+    tables = changed("corpus", doc("d1", claims="1. A valve.\n2" + " " * 850_000 + "end"))
+    assert counts(hold_collection(**tables))["corpus with cancelled claims"] == 0
+
+
+def test_a_null_identifier_is_no_known_one(hold_collection):
+    twins = [{"doc_id": "d1", **SAME}, {"doc_id": None, **SAME}]
+    found = counts(hold_collection(["q1"], twins, [("q1", "d1"), ("q1", None)]))
+    assert found["unknown documents"] == 1
+    assert found["most positives of a query"] == 1 and found["documents of equal text"] == 2
+
+
+def test_one_number_on_thousands_is_no_product_of_them(hold_collection):
+    many = [{"doc_id": f"d{n}", "source_xpn": "EP1"} for n in range(2_000)]
+    asked = [{"query_id": f"q{n}", "source_xpn": "EP1"} for n in range(500)]
+    assert counts(hold_collection(asked, many, [("q1", "d1")]))["queries under a document's number"] == 500
+
+
+def test_a_null_in_a_list_is_no_other_content(hold_collection):
+    tables = {**changed("corpus", doc("q2", **OWN, obj=[None])), "queries": ["q1", query("q2", obj=None)]}
+    assert counts(hold_collection(**tables))["own entries of other content"] == 0
+
+
+def test_an_entry_without_a_direction_is_unknown(hold_collection):
+    tables = qrels({"query_id": "q1", "doc_id": "d1", "category": "XY", "source_relations": [
+        {"category": "XY", "direction": None}]}, first=None)
+    assert odd(hold_collection(**tables)) == {"unknown relations": 1, "pairs without relations": 1}
 
 
 def test_a_mark_says_where_it_stands(hold_collection):

@@ -147,6 +147,13 @@ def test_a_query_and_a_document_of_one_name_are_two_patents_where_names_are_not_
     assert ties_of(apart, "equal text") == {frozenset({"p1", "q2"})}
 
 
+def test_identifiers_that_hold_blanks_make_two_couples():
+    names = ["a", "b c", "a b", "c"]
+    rows = [("a", "b c"), ("b c", "a"), ("a b", "c"), ("c", "a b")]
+    assert ties_of(in_memory(names, names, rows), "reciprocal") == {
+        frozenset({"a", "b c"}), frozenset({"a b", "c"})}
+
+
 def test_a_document_of_many_queries_is_one_tie():
     queries = [f"q{n}" for n in range(1_000)]
     found = find_ties(in_memory(queries, ["d1"], [(q, "d1") for q in queries]))

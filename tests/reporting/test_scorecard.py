@@ -30,7 +30,9 @@ FIGURES = pd.DataFrame([
     ("all", "all", "R@10", 9, 0.789, 0.7345, 0.8432), ("all", "IN", "R@10", 8, 0.8765, 0.8222, 0.9333),
     ("all", "OUT", "R@10", 1, 0.25, np.nan, np.nan), ("all", "MIXED", "R@10", 0, np.nan, np.nan, np.nan),
     ("xy", "all", "nDCG@10", 7, 0.3456, 0.2999, 0.3888), ("xy", "IN", "nDCG@10", 6, 0.3777, 0.3333, 0.4222),
-], columns=FIGURE_COLUMNS)
+], columns=FIGURE_COLUMNS[:7])
+FIGURES["reason"] = FIGURES["n"].map({0: "no query in this slice", 1: "one query has no interval"})
+FIGURES["smallest"] = np.nan
 MANIFEST = {
     "system": {"name": "bm25", "version": "1", "given": {}, "settings": {}}, "environment": "mini",
     "corpus_size": 600, "queries": 120, "generation": "mini-1", "fingerprints": {"together": "f" * 64},

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from kit.collection.sources import open_collection
-from kit.errors import RunError, SearchError
+from kit.errors import ParamsError, RunError, SearchError
 from kit.params import Params
 from kit.retrieval import bm25, execute
-from kit.retrieval.execute import query_positions, retrieve, retrieve_all
+from kit.retrieval.execute import query_positions, require_ready, retrieve, retrieve_all
 from kit.retrieval.shipped import system_names
 from kit.retrieval.system import Answer
 
@@ -341,3 +341,27 @@ def test_the_run_on_disk_is_the_one_in_hand(collection, params):
 def test_a_run_looks_the_same_at_first_and_ever_after(collection, params):
     first, again = (retrieve(collection, "bm25", params()) for _ in range(2))
     assert json.dumps(first.manifest) == json.dumps(again.manifest)  # the order of the keys too
+
+
+# --- views that a collection can't give -----------------------------------------------------------
+
+def test_a_view_that_the_collection_lacks_is_refused_before_anything_is_searched(
+        collection, params, tmp_path):
+    asked = params(query_view="text")
+    for ask in (lambda: require_ready(collection, asked),
+                lambda: retrieve(collection, "bm25", asked)):
+        with pytest.raises(ParamsError, match="the queries of this collection have no view 'text'"):
+            ask()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_are_searched_with_their_text(mini_litigation, params):
+    run = retrieve(mini_litigation, "bm25", params(query_view="text", depth=3))
+    assert run.manifest["views"]["query"]["fields"] == ["text"]
+    assert set(run.table["query_id"].to_pylist()) == set(mini_litigation.ids("queries"))
+
+
+def test_a_run_file_asks_for_no_view(mini_litigation, params, tmp_path):
+    path, doc = tmp_path / "run.trec", mini_litigation.ids("corpus")[0]
+    path.write_text("".join(f"{q} Q0 {doc} 1 1.0 x\n" for q in mini_litigation.ids("queries")))
+    require_ready(mini_litigation, params(systems=["x"], run_files={"x": str(path)}))

@@ -2,11 +2,20 @@
 
 import pytest
 
+from kit.collection.rows import COLUMNS
 from kit.collection.schema import AI_FIELDS, FEATURES
 from kit.collection.sources import open_collection
 from kit.errors import ParamsError
 from kit.text import cleaning
-from kit.text.views import VIEWS, declaration, join_list, require_view, texts, view_of
+from kit.text.views import (
+    VIEWS,
+    declaration,
+    join_list,
+    require_given,
+    require_view,
+    texts,
+    view_of,
+)
 
 
 def first(folder, table, view):
@@ -108,8 +117,8 @@ def test_the_hash_changes_with_the_cleaners_version(monkeypatch):
 
 def test_views_are_of_columns_that_the_layout_has():
     for view, fields in VIEWS.items():
-        assert set(fields) <= set(FEATURES["queries"])
-        assert view.startswith("ai_") or set(fields) <= set(FEATURES["corpus"])
+        assert set(fields) <= set(COLUMNS["queries"])
+        assert view.startswith("ai_") or view == "text" or set(fields) <= set(FEATURES["corpus"])
     assert set(AI_FIELDS) <= set(VIEWS)
 
 
@@ -122,9 +131,32 @@ def test_an_unknown_view(view):
             ask(view)
 
 
-@pytest.mark.parametrize("view", AI_FIELDS)
+@pytest.mark.parametrize("view", [*AI_FIELDS, "text"])
 def test_documents_have_no_written_views(view, mini):
     require_view(view, "queries")
     with pytest.raises(ParamsError, match=f"documents have no view '{view}'") as error:
         next(texts(mini, "corpus", view))
     assert "ai_" not in str(error.value).partition("Give one of")[2]
+
+
+def test_a_view_of_columns_that_a_collection_lacks_is_refused(mini):
+    require_given(mini, "tacd", "ta")
+    with pytest.raises(ParamsError, match="the queries of this collection have no view 'text' "
+                                          r"\(query_view, mini\). Give one of tacd"):
+        require_given(mini, "text", "tacd")
+
+
+def test_rows_have_the_view_text_and_no_other(mini_litigation):
+    require_given(mini_litigation, "text", "tacd")
+    for view in set(VIEWS) - {"text"}:
+        with pytest.raises(ParamsError, match=f"no view '{view}'.*Give one of text$"):
+            require_given(mini_litigation, view, "tacd")
+    with pytest.raises(ParamsError, match="documents have no view 'text'"):
+        require_given(mini_litigation, "text", "text")
+
+
+def test_one_column_of_a_view_is_enough(make_collection, tmp_path):
+    folder = make_collection(tmp_path, tweak={"corpus": lambda t: t.drop_columns("abstract")})
+    require_given(open_collection(str(folder)), "ta", "ta")
+    with pytest.raises(ParamsError, match="the corpus .* no view 'abstract'.*corpus_view"):
+        require_given(open_collection(str(folder)), "ta", "abstract")

@@ -1,5 +1,7 @@
-"""The built-in collection: made-up patents in Sophia's layout, from a seed (see the README)."""
+"""The built-in collections: made-up patents in Sophia's layout and as rows, from a seed (see the
+README)."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -24,27 +26,22 @@ CONFIG = """- config_name: {table}
     path: {table}/*.parquet"""
 
 
-def folder() -> Path:
-    """The miniature's folder in the hub's layout; written on first use, then reopened."""
-    home = outputs_folder() / "cache" / f"mini-{_sources_digest()[:12]}"
+def folder(name: str = "mini") -> Path:
+    """The folder of `mini`, in the hub's layout, or of `mini-litigation`, in the rows' layout;
+    written on first use, then reopened."""
+    home = outputs_folder() / "cache" / f"{name}-{_sources_digest()[:12]}"
     if not home.is_dir():
-        write(home)
+        write(home, name)
     return home
 
 
-def write(home: Path) -> None:
-    """Builds the tables and moves them to `home` in one step; a folder that is there stays."""
-    from kit.collection.miniature.tables import build  # half a second, needed once
-
+def write(home: Path, name: str = "mini") -> None:
+    """Builds a collection and moves it to `home` in one step; a folder that is there stays."""
+    fill = {"mini": _fill_tables, "mini-litigation": _fill_rows}[name]
     home.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{home.name}.", dir=home.parent))
     try:
-        tables = build()
-        for name, table in tables.items():
-            (part / name).mkdir()
-            pq.write_table(table, part / name / "test-00000-of-00001.parquet")
-        configs = "\n".join(CONFIG.format(table=t) for t in tables)
-        (part / "README.md").write_text(CARD.format(configs=configs), encoding="utf-8")
+        fill(part)
         part.chmod(0o755)
         os.rename(part, home)
     except OSError:
@@ -52,6 +49,31 @@ def write(home: Path) -> None:
             raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _fill_tables(part: Path) -> None:
+    from kit.collection.miniature.tables import build  # half a second, needed once
+
+    tables = build()
+    for name, table in tables.items():
+        _write_table(table, part / name)
+    configs = "\n".join(CONFIG.format(table=t) for t in tables)
+    (part / "README.md").write_text(CARD.format(configs=configs), encoding="utf-8")
+
+
+def _fill_rows(part: Path) -> None:
+    from kit.collection.miniature.litigation import build_rows
+    from kit.collection.miniature.tables import build
+
+    corpus = build()["corpus"]
+    _write_table(corpus, part / "corpus")
+    lines = [json.dumps(row, ensure_ascii=False) for row in build_rows(corpus)]
+    (part / "rows.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def _write_table(table, folder: Path) -> None:
+    folder.mkdir()
+    pq.write_table(table, folder / "test-00000-of-00001.parquet")
 
 
 def _sources_digest() -> str:

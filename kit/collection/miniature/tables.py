@@ -42,7 +42,7 @@ class Patent:
 
 def build() -> dict[str, pa.Table]:
     """The tables `queries`, `corpus` and `qrels`, the same on every machine."""
-    docs, queries = _plan()
+    docs, queries = plan()
     pairs = _cite(docs, queries)
     _plant_own_entries(docs, queries, pairs)
     _plant_families(docs, queries, pairs)
@@ -61,7 +61,7 @@ def _table(name: str, rows: list[dict]) -> pa.Table:
     return pa.Table.from_pylist([{c: row.get(c) for c in schema.names} for row in rows], schema)
 
 
-def _plan() -> tuple[list[Patent], list[Patent]]:
+def plan() -> tuple[list[Patent], list[Patent]]:
     """All documents and queries with their texts; ids run through both in a shuffled order."""
     docs, queries = [], []
     for fields in _mechanisms():

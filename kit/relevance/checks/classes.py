@@ -44,7 +44,7 @@ def against_ipc(prepared) -> Found:
     stated = frame["ipc_section"].fillna("").str.strip()
     odd = [bool(s) and bool(sections(ipc)) and s not in sections(ipc)
            for s, ipc in zip(stated, frame["ipc"])]
-    return rows_found(frame[odd], len(frame))
+    return rows_found(frame.loc[odd], len(frame))
 
 
 def _crossing(prepared, classes_of) -> Found:
@@ -55,7 +55,7 @@ def _crossing(prepared, classes_of) -> Found:
     both = [(held["queries"][q], held["corpus"][d])
             for q, d in zip(pairs["query_id"], pairs["doc_id"])]
     crosses = [bool(a and b and not a & b) for a, b in both]
-    rows = pairs[crosses].assign(query_classes=[", ".join(sorted(a)) for (a, _), c in zip(both, crosses) if c],
+    rows = pairs.loc[crosses].assign(query_classes=[", ".join(sorted(a)) for (a, _), c in zip(both, crosses) if c],
                                  document_classes=[", ".join(sorted(b)) for (_, b), c in zip(both, crosses) if c])
     known = sum(bool(a and b) for a, b in both)
     detail = pd.DataFrame({"pairs": ["in common", "across", "a class is missing"],

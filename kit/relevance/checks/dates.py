@@ -24,22 +24,22 @@ def malformed(prepared) -> Found:
     return rows_found(pd.concat(parts), sum(len(prepared.ids(t)) for t in ID_COLUMN))
 
 
-def _compared(prepared, direction: str, is_odd) -> Found:
-    dated = prepared.dated.dropna(subset=["query_date", "doc_date"])
-    odd = dated[(dated["direction"] == direction) & is_odd(dated)]
+def _compared(prepared, direction: str, order: str) -> Found:
+    dated = prepared.dated
+    odd = dated[dated["direction"].isin([direction, "both"]) & (dated["order"] == order)]
     return rows_found(odd[_SHOWN], len(prepared.pairs))
 
 
 @declared(CHECKS, "dates", "cited yet later", DOUBT,
           "Pairs in which the query cites a document of a later date.", *_NEEDS)
 def cited_yet_later(prepared) -> Found:
-    return _compared(prepared, "cited", lambda d: d["doc_date"] > d["query_date"])
+    return _compared(prepared, "cited", "later")
 
 
 @declared(CHECKS, "dates", "citing yet earlier", DOUBT,
           "Pairs in which a document of an earlier date cites the query.", *_NEEDS)
 def citing_yet_earlier(prepared) -> Found:
-    return _compared(prepared, "citing", lambda d: d["doc_date"] < d["query_date"])
+    return _compared(prepared, "citing", "earlier")
 
 
 @declared(CHECKS, "dates", "relevants later than the query", FACT,
@@ -47,25 +47,21 @@ def citing_yet_earlier(prepared) -> Found:
           "art at the query's date.", *_NEEDS)
 def later(prepared) -> Found:
     dated = prepared.dated
-    rows = dated[dated["doc_date"] > dated["query_date"]]
+    rows = dated[dated["order"] == "later"]
     return rows_found(rows[_SHOWN], len(prepared.pairs), _by_direction(dated))
 
 
 @declared(CHECKS, "dates", "pairs that could be prior art", FACT,
-          "Pairs whose document was published before the query; its filing date, which would "
-          "decide, is not in the data.", *_NEEDS)
+          "Pairs whose document was published before the query, among those of known dates; the "
+          "filing date, which would decide, is not in the data.", *_NEEDS)
 def earlier(prepared) -> Found:
     dated = prepared.dated
-    return Found(int((dated["doc_date"] < dated["query_date"]).sum()), len(prepared.pairs),
+    return Found(int((dated["order"] == "earlier").sum()), int((dated["order"] != "unknown").sum()),
                  detail=_by_direction(dated))
 
 
 def _by_direction(dated: pd.DataFrame) -> pd.DataFrame:
     """Pairs by direction, and whether the document is earlier, of the same day, later, unknown."""
-    order = pd.Series("unknown", index=dated.index, dtype=object)
-    order[dated["doc_date"] < dated["query_date"]] = "earlier"
-    order[dated["doc_date"] == dated["query_date"]] = "same day"
-    order[dated["doc_date"] > dated["query_date"]] = "later"
-    table = pd.crosstab(dated["direction"], order)
+    table = pd.crosstab(dated["direction"], dated["order"])
     columns = [c for c in ("earlier", "same day", "later", "unknown") if c in table]
     return table[columns].rename_axis(columns=None).reset_index()

@@ -9,22 +9,27 @@ from kit.collection.schema import ID_COLUMN
 from kit.relevance.checks.check import DOUBT, FACT, Check, Found, declared, rows_found
 
 CHECKS: list[Check] = []
-_KIND = re.compile(r"[-\s]?[A-Z][0-9]?$")
+_KIND = re.compile(r"(?<=[0-9])[A-Z][0-9]?$")
 
 
 def number_of(xpn: str) -> str:
-    """A publication number without its kind code, dashes and blanks: EP-1234567-A1 and EP1234567
-    give the same."""
-    return re.sub(r"[-\s]", "", _KIND.sub("", xpn)).upper()
+    """A publication number without its kind code and signs: EP-1234567-A1 and ep1234567 give the
+    same, "EP1234567"."""
+    return _KIND.sub("", _plain(xpn))
+
+
+def _plain(xpn: str) -> str:
+    return re.sub(r"[^A-Z0-9]", "", xpn.upper())
 
 
 def _has_kind(xpn: str) -> bool:
-    return bool(_KIND.search(xpn)) and bool(re.search(r"[0-9]", _KIND.sub("", xpn)))
+    return bool(_KIND.search(_plain(xpn)))
 
 
 def _stated(prepared, table: str) -> pd.DataFrame:
     frame = prepared.bibliography(table)[["identifier", "source_xpn", "publication_authority"]]
-    frame = frame[frame["source_xpn"].fillna("").str.strip() != ""]
+    stated = [bool(re.search(r"[1-9]", x or "")) for x in frame["source_xpn"]]
+    frame = frame.loc[stated]
     return frame.assign(number=[number_of(x) for x in frame["source_xpn"]],
                         has_kind=[_has_kind(x) for x in frame["source_xpn"]])
 
@@ -78,6 +83,8 @@ for _table, _key in ID_COLUMN.items():
                          for c in (k, "source_xpn", "publication_authority")))
 def under_a_documents_number(prepared) -> Found:
     queries, docs = _stated(prepared, "queries"), _stated(prepared, "corpus")
+    # two of a number are enough to find another's: placeholders such as "0" stand on thousands
+    docs = docs.groupby("number").head(2)
     both = queries.merge(docs, on="number", suffixes=("_query", "_document"))
     if prepared.collection.shared_ids:
         both = both[both["identifier_query"] != both["identifier_document"]]

@@ -83,9 +83,10 @@ def unknown_relations(prepared) -> Found:
 
 
 def _is_unknown(relation: dict) -> bool:
-    """Whether an entry names what the layout does not know; a null says nothing."""
-    return (relation.get("category") not in (None, *RELATION_CATEGORIES)
-            or relation.get("direction") not in (None, *DIRECTIONS))
+    """Whether an entry names what the layout does not know, or a category without a direction."""
+    category, direction = relation.get("category"), relation.get("direction")
+    return (category not in (None, *RELATION_CATEGORIES) or direction not in (None, *DIRECTIONS)
+            or (category is not None and direction is None))
 
 
 @declared(CHECKS, "integrity", "own entries of other content", FAULT,
@@ -110,5 +111,10 @@ def _rows(collection, table: str, own: set[str], columns: list[str]) -> dict[str
     for batch in collection.batches(table, [key, *columns]):
         for i, name in enumerate(batch[key]):
             if name in own and name not in found:
-                found[name] = {c: batch[c][i] or "" for c in columns}
+                found[name] = {c: _filled(batch[c][i]) for c in columns}
     return found
+
+
+def _filled(value):
+    """A value in which null, empty and a list of nulls read the same."""
+    return [v for v in value if v] or "" if isinstance(value, list) else value or ""

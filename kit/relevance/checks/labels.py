@@ -65,8 +65,9 @@ def repeated_entries(prepared) -> Found:
           "Pairs with an X and a Y entry under one XY: a report may give X for one claim and Y for "
           "another.", *_NEEDS)
 def both_x_and_y(prepared) -> Found:
-    return _odd_pairs(prepared, lambda relations: {"X", "Y"} <= {
-        r.get("category") for r in relations or () if r})
+    return _odd_pairs(prepared, lambda relations: any(
+        {"X", "Y"} <= {r.get("category") for r in relations or () if r
+                       and r.get("direction") == direction} for direction in c.DIRECTIONS))
 
 
 @declared(CHECKS, "categories", "citation events", FACT,

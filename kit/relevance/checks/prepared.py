@@ -15,7 +15,9 @@ from kit.text import cleaning
 
 TEXTS = ("title", "abstract", "claims", "description")
 BIBLIOGRAPHY = ["source_xpn", "publication_authority", "publication_date", "ipc"]
-_CANCELLED = re.compile(r"\(\s*(?:cancell?ed|deleted)\s*\)|\d\s*[.)]?\s*cancell?ed\b", re.IGNORECASE)
+# bounded blanks: unbounded ones take the square of a run's length
+_CANCELLED = re.compile(r"\(\s{0,9}(?:cancell?ed|deleted)\s{0,9}\)"
+                        r"|\d\s{0,9}[.)]?\s{0,9}cancell?ed\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Prepared:
     @cached_property
     def single_pairs(self) -> pd.DataFrame:
         """The pairs whose two identifiers exist, each once."""
-        pairs = self.pairs
+        pairs = self.pairs.dropna(subset=["query_id", "doc_id"])
         known = pairs["query_id"].isin(self.ids("queries")) & pairs["doc_id"].isin(self.ids("corpus"))
         return pairs[known].drop_duplicates(["query_id", "doc_id"])
 
@@ -56,8 +58,9 @@ class Prepared:
         frames = {}
         for table, key in ID_COLUMN.items():
             extra = ["ipc_section"] if table == "queries" else []
-            frame = self.collection.frame(table, [key, *BIBLIOGRAPHY, *extra])
-            frames[table] = frame.rename(columns={key: "identifier"})
+            frame = self.collection.frame(table, [key, *BIBLIOGRAPHY, *extra, "cpc"])
+            frame["ipc"] = frame["cpc"].where(frame["cpc"].notna(), frame["ipc"])  # that of rows
+            frames[table] = frame.drop(columns="cpc").rename(columns={key: "identifier"})
         return frames
 
     def bibliography(self, table: str) -> pd.DataFrame:
@@ -67,15 +70,19 @@ class Prepared:
 
     @cached_property
     def dated(self) -> pd.DataFrame:
-        """The single pairs with query_date and doc_date; a malformed date is missing."""
+        """The single pairs with direction, query_date, doc_date (None where malformed) and order:
+        whether the document is earlier, of the same day, later, or unknown."""
         known = {}
         for table in ID_COLUMN:
             frame = self.bibliography(table)
             frame = frame[frame["publication_date"].map(is_date).astype(bool)]
-            known[table] = frame.groupby("identifier")["publication_date"].first()
+            known[table] = dict(zip(frame["identifier"][::-1], frame["publication_date"][::-1]))
         pairs = self.single_pairs
-        return pairs.assign(query_date=pairs["query_id"].map(known["queries"]),
-                            doc_date=pairs["doc_id"].map(known["corpus"]),
+        asked = [known["queries"].get(q) for q in pairs["query_id"]]
+        given = [known["corpus"].get(d) for d in pairs["doc_id"]]
+        return pairs.assign(query_date=pd.Series(asked, pairs.index, object),
+                            doc_date=pd.Series(given, pairs.index, object),
+                            order=[_order(*dates) for dates in zip(asked, given)],
                             direction=[direction_of(r) for r in pairs["source_relations"]])
 
     @cached_property
@@ -105,13 +112,13 @@ def _scan(collection, table: str) -> pd.DataFrame:
     one, None where the texts hold none."""
     key, columns = ID_COLUMN[table], {}
     head = [key, "publication_authority", "publication_date"]
-    for batch in collection.batches(table, [*head, *TEXTS]):
+    for batch in collection.batches(table, [*head, *TEXTS, "text"]):
         for name, source in (("identifier", key), ("authority", "publication_authority")):
             columns.setdefault(name, []).extend(batch[source])
         columns.setdefault("year", []).extend(year_of(d) for d in batch["publication_date"])
         for name in TEXTS:
             columns.setdefault(name, []).extend(_length(text) for text in batch[name])
-        held = [_marks(row) for row in zip(*(batch[name] for name in TEXTS))]
+        held = [_marks(row) for row in zip(*(batch[name] for name in (*TEXTS, "text")))]
         for mark in MARKS:
             columns.setdefault(mark, []).extend(marks.get(mark) for marks in held)
     names = ["identifier", "authority", "year", *TEXTS, *MARKS]
@@ -124,7 +131,7 @@ MARKS = (*cleaning.MARKS, "cancelled claims")
 
 def _marks(texts: tuple) -> dict[str, str]:
     """{mark: the field that holds the first one, and what stands around it}."""
-    filled = {name: text for name, text in zip(TEXTS, texts) if isinstance(text, str)}
+    filled = {n: text for n, text in zip((*TEXTS, "text"), texts) if isinstance(text, str)}
     held = {}
     for mark in cleaning.marks("\n".join(filled.values())):
         places = ((name, cleaning.place_of(mark, text)) for name, text in filled.items())
@@ -164,6 +171,12 @@ def is_date(text) -> bool:
         return False
 
 
+def _order(query_date: str | None, doc_date: str | None) -> str:
+    if query_date is None or doc_date is None:
+        return "unknown"
+    return "same day" if doc_date == query_date else "earlier" if doc_date < query_date else "later"
+
+
 def direction_of(relations) -> str:
     """cited, citing, both or unknown: how a pair's two patents stand to each other."""
     held = {r.get("direction") for r in relations or () if r} & {"cited", "citing"}
@@ -172,7 +185,8 @@ def direction_of(relations) -> str:
 
 def by_value(values: pd.Series, odd: np.ndarray, what: str) -> pd.DataFrame:
     """How often `odd` holds by value: columns by, value, rows, odd, share; the most rows first."""
-    frame = pd.DataFrame({"value": values.fillna("none").to_numpy(), "odd": np.asarray(odd, bool)})
+    named = [v if isinstance(v, str) else "none" for v in values]  # also of a column of another type
+    frame = pd.DataFrame({"value": named, "odd": np.asarray(odd, bool)})
     made = frame.groupby("value")["odd"].agg(rows="size", odd="sum").reset_index()
     made = made.assign(by=what, share=made["odd"] / made["rows"])
     made = made.sort_values(["rows", "value"], ascending=[False, True])

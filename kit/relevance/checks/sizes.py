@@ -44,7 +44,8 @@ def _relevant(prepared, protocol: str) -> pd.DataFrame | str:
 
 def _known(prepared, relevant: pd.DataFrame) -> pd.DataFrame:
     """Those of the relevant pairs whose document exists, each once."""
-    return relevant[relevant["doc_id"].isin(prepared.ids("corpus"))].drop_duplicates()
+    known = prepared.ids("corpus").dropna()
+    return relevant[relevant["doc_id"].isin(known)].drop_duplicates()
 
 
 def _protocol(name: str, prepared) -> Found:

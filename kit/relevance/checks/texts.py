@@ -66,17 +66,33 @@ for _table, _key in ID_COLUMN.items():
     for _mark in MARKS:
         CHECKS.append(Check("text", f"{_table} with {_mark}", DOUBT,
                             f"Rows of {_table} whose text holds {_MARK_SENTENCES[_mark]}.",
-                            _all_of(_table), partial(_with, _table, _mark)))
+                            (*_all_of(_table), f"{_table}.text"), partial(_with, _table, _mark)))
     CHECKS.append(Check("text", f"{_table}: longest text", FACT,
                         f"Characters of the longest text of {_table}; by field, its lengths.",
                         _all_of(_table), partial(_lengths, _table)))
+
+def _unstated(table: str, field: str, prepared) -> Found:
+    ids, values = prepared.ids(table), prepared.collection.frame(table, [field])[field]
+    lacking = [not any(v and v.strip() for v in (value if isinstance(value, list) else [value]))
+               for value in values]
+    rows = pd.DataFrame({"identifier": ids[lacking], "value": [
+        "null" if v is None else "empty" for v, lacks in zip(values, lacking) if lacks]})
+    return rows_found(rows, len(ids))
+
+
+for _table, _key in ID_COLUMN.items():
+    for _field in ("adb", "iclm", "obj", "source_apl", "source_xpn", "publication_authority"):
+        CHECKS.append(Check("text", f"{_table} without {_field}", FACT,
+                            f"Rows of {_table} in which {_field} is null or empty.",
+                            (f"{_table}.{_key}", f"{_table}.{_field}"),
+                            partial(_unstated, _table, _field)))
 
 _ALL_TEXTS = (*_all_of("queries"), *_all_of("corpus"))
 
 
 @declared(CHECKS, "text", "documents of equal text", DOUBT,
-          "Documents whose title, abstract, claims and description all equal another's; a system "
-          "can't tell them apart.", *_all_of("corpus"))
+          "Documents whose title, abstract, claims and description, as they stand, all equal "
+          "another's; a system can't tell them apart.", *_all_of("corpus"))
 def equal_documents(prepared) -> Found:
     docs = prepared.equal_texts
     docs = docs[docs["table"] == "corpus"]
@@ -103,11 +119,25 @@ def touched(prepared) -> Found:
 def copies_of_queries(prepared) -> Found:
     texts = prepared.equal_texts
     queries, docs = (texts[texts["table"] == t].drop(columns="table") for t in ID_COLUMN)
+    docs = docs.groupby("digest").head(2)  # of which one is another's than the query
     both = queries.merge(docs, on="digest", suffixes=("_query", "_document"))
     if prepared.collection.shared_ids:
         both = both[both["identifier_query"] != both["identifier_document"]]
     rows = both[["identifier_query", "identifier_document"]].drop_duplicates("identifier_query")
     return rows_found(rows, len(prepared.ids("queries")))
+
+
+@declared(CHECKS, "text", "relevants equal to their query", DOUBT,
+          "Pairs whose two texts are the same: any search finds them.", *_ALL_TEXTS,
+          "qrels.query_id", "qrels.doc_id")
+def equal_relevants(prepared) -> Found:
+    texts, pairs = prepared.equal_texts, prepared.single_pairs
+    of = {t: dict(zip(mine["identifier"], mine["digest"])) for t, mine in texts.groupby("table")}
+    held = [(of.get("queries", {}).get(q), of.get("corpus", {}).get(d))
+            for q, d in zip(pairs["query_id"], pairs["doc_id"])]
+    same = [a is not None and a == b for a, b in held]
+    rows = pairs.loc[same, ["query_id", "doc_id"]]
+    return rows_found(rows[rows["query_id"] != rows["doc_id"]], len(prepared.pairs))
 
 
 @declared(CHECKS, "text", "relevants nearly equal to their query", DOUBT,

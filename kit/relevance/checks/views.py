@@ -11,7 +11,7 @@ from kit.text.views import view_of
 
 CHECKS: list[Check] = []
 SOURCES = {"ai_title": ("title",), "ai_claim_summary": ("claims", "iclm"), "ai_obj": ("obj",),
-           "ai_adv": ("adb",), "ai_ab": ("abstract",)}
+           "ai_adv": ("adb",), "ai_ab": ("abstract",), "ai_features": ("iclm",)}
 
 
 def _empty(field: str, prepared) -> Found:
