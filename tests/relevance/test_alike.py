@@ -317,6 +317,10 @@ def test_lacking_columns_are_read_as_null(opened, lacking):
     assert near_relevants(collection).empty and near_groups(collection).empty
 
 
+def shared_part(one: set, other: set) -> float:
+    return len(one & other) / len(one | other)
+
+
 def test_what_is_proposed_in_real_patents_is_all_that_is_near(shared):
     collection = open_collection(str(shared / "data" / "real-patents"))
     grams = {(table, row): word_grams("\n".join(fields)) for table in ("queries", "corpus")
@@ -324,7 +328,7 @@ def test_what_is_proposed_in_real_patents_is_all_that_is_near(shared):
     signed = signatures(collection)
     first = signed.texts.drop_duplicates("digest")
     near = {(a.digest, b.digest) for a, b in combinations(first.itertuples(), 2)
-            if jaccard(grams[a.table, a.row], grams[b.table, b.row]) >= NEAR}
+            if shared_part(grams[a.table, a.row], grams[b.table, b.row]) >= NEAR}
     group = near_groups(collection, signed).assign(
         digest=lambda g: g.merge(signed.texts)["digest"]).set_index("digest")["group"]
     group = group[~group.index.duplicated()].to_dict()
