@@ -47,5 +47,5 @@ class LedgerError(KitError):
     """A ledger that can't be written."""
 
 
-class RuleError(KitError):
+class RuleError(ScorecardError):
     """A figure, card or comparison that breaks one of the seven rules; the message names it."""

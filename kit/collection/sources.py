@@ -21,7 +21,7 @@ from kit.collection import miniature
 from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM
 from kit.collection.fingerprint import fingerprint
-from kit.collection.registry import Entry, registry
+from kit.collection.registry import Entry, folder_entry, registry
 from kit.collection.schema import (
     FEATURES,
     ID_COLUMN,
@@ -149,7 +149,8 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
         return entry.hub or str(miniature.folder()), entry, entry.environment
     path = find_path(source)
     if path.is_dir():
-        return str(path), None, safe_name(path.resolve().name, "collection")
+        environment = safe_name(path.resolve().name, "collection")
+        return str(path), folder_entry(environment), environment
     if path.exists():
         raise CollectionError("a collection is a folder, and this is a file", source, _known())
     if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
