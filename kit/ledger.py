@@ -13,6 +13,7 @@ markdown). A run is named by the sha256 of its `run begun` line.
 import hashlib
 import json
 import os
+import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,7 +85,8 @@ class Ledger:
         if begun and not self._has_result(begun[-1]):
             self.append(RESUMED, run=begun[-1].sha256)
             return begun[-1]
-        return self.append(BEGUN, key=key, **conditions)
+        # the id tells it from the line of another ledger, of the same second
+        return self.append(BEGUN, key=key, id=secrets.token_hex(8), **conditions)
 
     def end(self, run: str, status: str, **values) -> None:
         """Notes how a run ended, once: a run that has its result is not ended again."""

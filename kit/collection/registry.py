@@ -27,8 +27,8 @@ class Entry:
     environment: the name under which its scores may stand side by side.
     generations: {name: {"queries": sha256, "corpus": …, "qrels": …, "together": …}}.
     counts, oddities: expected numbers by name. note: what every report on it must say.
-    calibration: published values, each a dict of system, settings, views, measure, protocol or
-    scope, slice, value, tolerance and source.
+    calibration: published values of systems, over all queries: dicts of system, settings (those
+    that must agree), views, tolerance, source and values {measure: {scope: value}}.
     """
 
     name: str

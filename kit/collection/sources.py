@@ -158,6 +158,12 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     raise CollectionError("there is no such collection or folder", source, _known())
 
 
+def layout_of(source: str) -> str:
+    """The name of the layout in which a collection lies."""
+    where, entry, _ = _locate(source)
+    return _layout(where, entry).name
+
+
 def _layout(where: str, entry: Entry | None) -> Layout:
     """The registry's layout; of a folder, DAPFAM's if it has that one's table of relations."""
     folder = Path(where)

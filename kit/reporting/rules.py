@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from kit.collection.registry import registered_corpora
 from kit.errors import RuleError
-from kit.relevance.slices import DOMAINS
+from kit.relevance import slices
+from kit.relevance.protocols import PROTOCOLS
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,8 @@ def label_sentence(name: str) -> str:
 
 # --- one card -------------------------------------------------------------------------------------
 
-STANDARD_SLICES = ("all", *DOMAINS)
-STANDARD_PROTOCOLS = ("all",)
+STANDARD_SLICES = ("all", *getattr(slices, "NAMES", slices.DOMAINS))
+STANDARD_PROTOCOLS = tuple(PROTOCOLS) if hasattr(slices, "NAMES") else ("all",)
 
 
 def missing_slices(figures: Iterable) -> list[str]:
@@ -118,9 +119,9 @@ def missing_slices(figures: Iterable) -> list[str]:
     """
     have = {(f.protocol, f.slice, f.measure): None for f in figures}
     protocols = dict.fromkeys([*STANDARD_PROTOCOLS, *(p for p, _, _ in have)])
-    slices = dict.fromkeys([*STANDARD_SLICES, *(s for _, s, _ in have)])
+    parts = dict.fromkeys([*STANDARD_SLICES, *(s for _, s, _ in have)])
     measures = dict.fromkeys(m for _, _, m in have)
-    return [f"slice {s} of {m}, protocol {p}" for p in protocols for s in slices
+    return [f"slice {s} of {m}, protocol {p}" for p in protocols for s in parts
             for m in measures if (p, s, m) not in have]
 
 
@@ -222,7 +223,7 @@ def _values(distinct: list) -> str:
 
 def _flat(value) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{k} {_flat(v)}" for k, v in value.items())
+        return " ".join(f"{k} {_flat(v)}" for k, v in sorted(value.items()))
     return str(value)
 
 
@@ -279,8 +280,10 @@ def not_publishable(records: list[dict], names: list[str]) -> list[str]:
     """Why a comparison of these cards may not be shown outside; empty when it may."""
     reasons = [f"{BASELINES.title}: {what} is missing"
                for what in missing_baselines(r["system"] for r in records)]
-    return reasons + [f"{name} is labelled {label}: {label_sentence(label)}"
-                      for name, r in zip(names, records) for label in r["labels"]]
+    for label in dict.fromkeys(label for r in records for label in r["labels"]):
+        having = [name for name, r in zip(names, records) if label in r["labels"]]
+        reasons.append(f"{label} on {' and '.join(having)}: {label_sentence(label)}")
+    return reasons
 
 
 def require_publishable(records: list[dict], names: list[str]) -> None:

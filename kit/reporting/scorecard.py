@@ -69,7 +69,7 @@ class Scorecard(BaseModel):
     sample: dict[str, int] | None
     status: str = "complete"
     figures: list[Figure]
-    intervals: dict[str, float] | None = None
+    intervals: dict[str, int | float] | None = None
     sentences: dict[str, str]
     counts: dict[str, Any]
     cost: dict[str, float | None]
@@ -86,11 +86,11 @@ class Scorecard(BaseModel):
 
 
 def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
-                   book: ledger.Ledger | None = None) -> Scorecard:
+                   book: ledger.Ledger | None = None, git: dict | None = None) -> Scorecard:
     """The scorecard of a saved run.
 
     figures: as `evaluate.all_figures` gives them. book: the ledger, by default that of the
-    parameters' outputs. Raises RuleError for a run that is not as the ledger has it, and for one
+    parameters' outputs. git: the state of the tree, by default as it is. Raises RuleError for a run that is not as the ledger has it, and for one
     that has fewer queries than it states.
     """
     book = book or ledger.read(params.outputs)
@@ -104,7 +104,7 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         **{name: manifest[name] for name in (
             "system", "environment", "corpus_size", "queries", "fingerprints", "views", "depth",
             "sample", "status", "cost", "run_sha256")},
-        "generation": collection.generation, "git": git_state(), "run_git": manifest.get("git"),
+        "generation": collection.generation, "git": git or git_state(), "run_git": manifest.get("git"),
         "ledger": manifest.get("ledger"), "machine": manifest.get("machine") or {}}
     search = book.search_number(begun.sha256) if begun is not None else None
     labels = rules.labels_of(stated, search, collection.note)
@@ -278,13 +278,13 @@ def markdown(card: Scorecard) -> str:
     for protocol in dict.fromkeys(f.protocol for f in card.figures):
         lines += [f"## {_cell(card.mode)}, protocol {protocol}{labels}", "",
                   *_markdown_table(figure_table(figures, protocol), card.sentences), "",
-                  *_absent(figures, protocol)]
+                  *_remarks(figures, protocol)]
         smallest = figure_table(figures, protocol, "smallest")
         if not smallest.empty:
             lines += [f"Smallest difference that n queries could show, protocol {protocol}{labels}:",
                       "", *_markdown_table(smallest), ""]
     lines += ["Brackets hold the 95 % bootstrap interval over queries.", ""]
-    counts = (f"- {_cell(k.replace('_', ' '))}: {_cell(v)}" for k, v in sorted(card.counts.items()))
+    counts = (f"- {_cell(k.replace('_', ' '))}: {_cell(said(v))}" for k, v in sorted(card.counts.items()))
     lines += ["## Counts", "", *counts, ""]
     return "\n".join(lines)
 
@@ -315,20 +315,24 @@ def _facts(card: Scorecard) -> list[list]:
         "written": card.created,
         "data licence": f"{card.licence or 'not stated'}; {card.attribution or 'source not stated'}",
     }
-    return [[name, "—" if value is None else value] for name, value in facts.items()]
+    return [[name, "—" if value is None else said(value)] for name, value in facts.items()]
 
 
 def said(value) -> str:
     """A value of the record in words."""
     if isinstance(value, dict):
         return "; ".join(f"{k} {said(v)}" for k, v in sorted(value.items())) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return "none" if value is None or value == "" else str(value)
 
 
-def _absent(figures: pd.DataFrame, protocol: str) -> list[str]:
-    """A line a slice that has no figure under the protocol, with the reason."""
-    none = figures[(figures["protocol"] == protocol) & figures["mean"].isna()]
-    first = none.drop_duplicates(["slice", "reason"])
+def _remarks(figures: pd.DataFrame, protocol: str) -> list[str]:
+    """A line a slice whose figures are absent or lack something, with the reason."""
+    named = figures[(figures["protocol"] == protocol) & figures["reason"].notna()]
+    first = named.drop_duplicates(["slice", "reason"])
     lines = [f"- {_cell(f['slice'])}: {_cell(f['reason'])}" for f in first.to_dict("records")]
     return [*lines, ""] if lines else []
 
@@ -344,6 +348,11 @@ def _markdown_table(table: pd.DataFrame, sentences: dict[str, str] | None = None
             for name, row in zip(table.index, table.to_numpy().tolist())]
     return _markdown_rows([["measure", *table.columns, *(["what it says"] if sentences else [])],
                            *rows])
+
+
+def markdown_table(frame: pd.DataFrame) -> list[str]:
+    """A frame of texts as the lines of a markdown table, without its index."""
+    return _markdown_rows([list(frame.columns), *frame.to_numpy().tolist()])
 
 
 def _markdown_rows(rows: list[list]) -> list[str]:

@@ -14,6 +14,7 @@ from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
 from kit.relevance.slices import DOMAIN_SENTENCES
 from kit.reporting.score import experiments_folder, main_table
+from kit.reporting.card_comparison import standing
 from kit.reporting.rules import LABELS, RULES, label_sentence
 from kit.reporting.scorecard import (
     Scorecard,
@@ -70,7 +71,8 @@ def _experiment(file: Path, home: Path, cards_folder: Path) -> dict:
     table = main_table(cards, measures)[measures]
     notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
     return {
-        **stated, "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
+        **stated, "standing": standing([card.model_dump() for card in cards],
+                                       [card.system["name"] for card in cards]), "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
         "notebooks": notebooks,
         "rows": [{"system": card.system["name"], "labels": card.labels,
                   "link": f"scorecards/{path.stem}.html",
