@@ -69,13 +69,13 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
     if collection.fingerprints != first.fingerprints:
         raise rules.PINNED.broken("the collection is not the one that the cards name",
                                   collection.source, "Name it with --collection")
-    evaluations = {name: _evaluated(card, path, collection, places[path])
-                   for path, (name, card) in zip(paths, by_name.items())}
-    measure = next((m for m in _common_measures(by_name)
-                    if MEASURES[parse_measure(m)[0]].per_query), None)
+    common = _common_measures(by_name)
+    measure = next((m for m in common if MEASURES[parse_measure(m)[0]].per_query), None)
     if measure is None:
         raise ScorecardError("the cards have no measure in common that has a value a query",
                              "comparison", "Score the runs with the same measures")
+    evaluations = {name: _evaluated(card, path, collection, places[path], common)
+                   for path, (name, card) in zip(paths, by_name.items())}
     seed = params_of(first, ".").seed
     calibration = calibration_table(by_name, collection.entry)
     return CardComparison(
@@ -98,15 +98,16 @@ def _common_measures(cards: dict[str, Scorecard]) -> list[str]:
     return [m for m in held[0] if all(m in other for other in held)]
 
 
-def _evaluated(card: Scorecard, path: Path, collection, outputs: str) -> Evaluation:
+def _evaluated(card: Scorecard, path: Path, collection, outputs: str,
+               measures: list[str]) -> Evaluation:
     """The card's run, scored anew; refused when a mean is not the card's."""
     params = params_of(card, outputs)
-    run = find_run(outputs, card.run_sha256)
-    evaluation = evaluate(run.table, collection, card.protocol, params.measures,
+    run = find_run(outputs, card)
+    evaluation = evaluate(run.table, collection, card.protocol, measures,
                           searched_ids(collection, params))
     stated = {f.measure: f.mean for f in card.figures
               if (f.protocol, f.slice) == (card.protocol, "all")}
-    differ = [m for m in params.measures if abs(evaluation.mean(m) - stated[m]) > 1e-9]
+    differ = [m for m in measures if abs(evaluation.mean(m) - stated[m]) > 1e-9]
     if differ:
         raise rules.IMMUTABLE.broken(f"recomputed, {', '.join(differ)} differ from the card", path,
                                      "'python -m kit verify' says what differs")

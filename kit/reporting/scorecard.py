@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
@@ -83,6 +83,13 @@ class Scorecard(BaseModel):
     note: str
     labels: list[str]
     quotable: bool
+
+    @field_validator("figures")
+    @classmethod
+    def _once(cls, figures: list[Figure]) -> list[Figure]:
+        if len({(f.protocol, f.slice, f.measure) for f in figures}) < len(figures):
+            raise ValueError("a figure stands twice")
+        return figures
 
 
 def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,

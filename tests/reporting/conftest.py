@@ -83,7 +83,10 @@ class Bench:
     def open(self, source: Path | str | None = None):
         """The collection as `open_collection` gives it under the registry as it is now."""
         opened = _opened(str(source or self.source))
-        return dataclasses.replace(opened, entry=folder_entry(opened.environment))
+        now = dataclasses.replace(opened, entry=folder_entry(opened.environment))
+        read = {name: getattr(opened, name) for name in ("_ids", "pairs", "faults", "fingerprints")}
+        vars(now).update(read)  # what was read once stays
+        return now
 
     def pinned(self, source: Path | None = None, name: str | None = None):
         collection = self.open(source)

@@ -1,0 +1,184 @@
+"""`verify`: a changed digit anywhere is found, by digest and by recomputing."""
+
+import json
+import random
+import shutil
+
+import pytest
+
+from kit import ledger
+from kit.cli import main
+from kit.errors import CollectionError, KitError, ScorecardError
+from kit.reporting import scorecard, verify
+from kit.reporting.rules import IMMUTABLE
+from kit.reporting.verify import find_run
+
+
+def faults(path, collection=None) -> list[str]:
+    """What `verify` finds; a file that is no card any more is found as well."""
+    try:
+        return verify.verify(path, collection).differences
+    except KitError as error:
+        return [str(error)]
+
+
+@pytest.mark.parametrize("ending", [".json", ".md"])
+def test_a_changed_digit_anywhere_is_found(bench, ending):
+    path = bench.card("bm25")
+    file, collection = path.with_suffix(ending), bench.open()
+    text = file.read_text(encoding="utf-8")
+    digits = [i for i, sign in enumerate(text) if sign.isdigit()]
+    for i in random.Random(0).sample(digits, 12):
+        other = str((int(text[i]) + 1) % 10)
+        file.write_text(text[:i] + other + text[i + 1:], encoding="utf-8")
+        assert faults(path, collection), text[max(0, i - 40):i + 10]
+    file.write_text(text, encoding="utf-8")
+    assert faults(path, collection) == []
+
+
+@pytest.mark.parametrize("ending", [".json", ".md"])
+@pytest.mark.parametrize("change", [lambda t: t + "\n", lambda t: t.replace("  ", " ", 1) + " ",
+                                    lambda t: t.replace("tiny", "tidy", 1)], ids=["line", "blank", "letter"])
+def test_so_is_a_changed_letter_or_blank(bench, ending, change):
+    path = bench.card("bm25")
+    file = path.with_suffix(ending)
+    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+    assert faults(path)
+
+
+def forge(bench, path, change) -> None:
+    """Changes a card, and writes sheet, name and the ledger's last line to fit it."""
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    change(stated)
+    path.write_text(scorecard.dump_json(stated), encoding="utf-8")
+    sheet = path.with_suffix(".md")
+    sheet.write_text(scorecard.markdown(scorecard.read_scorecard(path)), encoding="utf-8")
+    lines = bench.ledger.read_bytes().splitlines()
+    last = json.loads(lines[-1])
+    last |= {"json": scorecard.digest_of_text(path), "markdown": scorecard.digest_of_text(sheet),
+             "labels": stated["labels"], "run": stated["ledger"]["sha256"]}
+    bench.ledger.write_bytes(b"\n".join([*lines[:-1], json.dumps(last).encode()]) + b"\n")
+
+
+def test_a_forgery_of_nothing_holds(bench):
+    path = bench.card("bm25")
+    forge(bench, path, lambda card: None)
+    assert faults(path) == []
+
+
+FORGED = {
+    "mean": lambda c: c["figures"][0].update(mean=0.75), "low": lambda c: c["figures"][0].update(low=0.01),
+    "high": lambda c: c["figures"][1].update(high=0.99), "n": lambda c: c["figures"][0].update(n=5),
+    "reason": lambda c: c["figures"][0].update(reason="none"),
+    "corpus_size": lambda c: c.update(corpus_size=5), "queries": lambda c: c.update(queries=5),
+    "depth": lambda c: c.update(depth=4), "missing_queries": lambda c: c["counts"].update(missing_queries=1),
+    "ties_at_the_cut": lambda c: c["counts"].update(ties_at_the_cut=1),
+    "index_seconds": lambda c: c["cost"].update(index_seconds=0.5), "machine": lambda c: c["machine"].update(cores=99),
+    "k1": lambda c: c["system"]["given"].update(k1=1.3), "version": lambda c: c["system"].update(version="2"),
+    "generation": lambda c: c.update(generation="tiny-2"),
+    "fingerprint of qrels": lambda c: c["fingerprints"].update(qrels="0" * 64),
+    "mode": lambda c: c.update(mode="litigation"), "views": lambda c: c["views"]["query"].update(view="ta"),
+    "quotable": lambda c: c.update(quotable=False), "labels": lambda c: c.update(labels=["SAMPLE"]),
+    "licence": lambda c: c.update(licence="CC0"), "note": lambda c: c.update(note="fine"),
+    "status": lambda c: c.update(status="incomplete"), "sentences": lambda c: c["sentences"].update(RR="best"),
+    "run": lambda c: c.update(run_sha256="0" * 64), "run_git": lambda c: c["run_git"].update(sha="1" * 40),
+    "intervals": lambda c: c["intervals"].update(resamples=3), "is gone": lambda c: c["ledger"].update(line=9),
+    "the file's name": lambda c: c.update(created="20200101T000000Z"),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_recomputing_finds_what_a_forger_made_fit(bench, what):
+    path = bench.card("bm25")
+    forge(bench, path, FORGED[what])
+    assert any(what in fault for fault in faults(path)), faults(path)
+
+
+def test_a_figure_that_stands_twice_makes_no_card(bench):
+    path = bench.card()
+    figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
+    bench.edit(path, figures=[*figures, {**figures[0], "mean": 0.99}])
+    with pytest.raises(ScorecardError, match="no scorecard"):
+        verify.verify(path)
+
+
+def test_a_clean_tree_that_was_not_is_found_by_the_run(bench):
+    from kit.retrieval import execute
+    bench.patch.setattr(execute, "git_state", lambda: {"sha": "0" * 40, "dirty": True})
+    path = bench.card()
+
+    def clean(card):
+        card.update(labels=[], quotable=True)
+        card["run_git"]["dirty"] = False
+    forge(bench, path, clean)
+    assert any("run_git" in fault for fault in faults(path))
+
+
+def test_a_card_of_another_major_suite_says_so(bench):
+    path = bench.card()
+    bench.edit(path, suite_version="0.9.0")
+    said, = [f for f in faults(path) if "suite" in f]
+    assert "of suite 0.9.0 and can't be recomputed by suite" in said
+
+
+def test_an_older_minor_suite_is_recomputed_with_a_note(bench):
+    major = scorecard.SUITE_VERSION.split(".")[0]
+    path = bench.card()
+    forge(bench, path, lambda card: card.update(suite_version=f"{major}.99.0"))
+    verdict = verify.verify(path)
+    assert verdict.differences == [] and any(f"suite {major}.99.0" in note for note in verdict.notes)
+
+
+def test_a_card_holds_in_any_outputs_folder_and_by_its_sheet(bench, tmp_path):
+    path = bench.card()
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(bench.outputs, moved)
+    shutil.rmtree(bench.outputs)
+    card = moved / "reports" / "scorecards" / path.name
+    assert faults(card) == [] and faults(card.with_suffix(".md")) == []
+
+
+def test_a_labelled_card_holds_as_well(bench):
+    for values in ({"sample": 2}, {"system": "failing"}, {"system": "file"}, {"protocol": "xy", "seed": 7}):
+        assert faults(bench.card(**values)) == []
+
+
+def test_what_is_no_card_is_named(bench, tmp_path):
+    with pytest.raises(ScorecardError, match="nothing.json"):
+        verify.verify(tmp_path / "reports" / "scorecards" / "nothing.json")
+
+
+def test_of_two_runs_that_rank_alike_each_card_finds_its_own(bench):
+    paths = {system: bench.card(system) for system in ("file", "mine", "later")}
+    cards = {system: bench.read(path) for system, path in paths.items()}
+    assert len({card.run_sha256 for card in cards.values()}) == 1
+    for system, card in cards.items():
+        assert find_run(str(bench.outputs), card).manifest["system"]["name"] == card.system["name"]
+        assert faults(paths[system]) == []
+
+
+def test_the_command_line_says_what_holds_and_what_does_not(bench, capsys):
+    good, bad = bench.card("bm25"), bench.card()
+    assert main(["verify", str(good)]) == 0
+    assert capsys.readouterr().out.startswith(f"{good.name}: holds; ")
+    bench.edit(bad, licence="CC0")
+    assert main(["verify", str(good), str(bad)]) == 1
+    out = capsys.readouterr().out
+    assert f"{bad.name}: does not hold" in out and f"{good.name}: holds" in out
+    assert IMMUTABLE.title in out and "licence: CC0, recomputed not stated" in out
+
+
+def test_a_collection_that_is_gone_is_an_error(bench, capsys):
+    path = bench.card()
+    bench.patch.undo()
+    forge(bench, path, lambda card: card.update(source="no/such folder"))
+    with pytest.raises(CollectionError, match="no such collection"):
+        verify.verify(path)
+
+
+def test_the_ledger_may_grow_behind_a_card(bench):
+    path = bench.card()
+    bench.card("turned")
+    with ledger.opened(str(bench.outputs)) as book:
+        book.append("run begun", key="k")
+    assert faults(path) == []
