@@ -128,7 +128,8 @@ def _card_values(card: Scorecard) -> dict:
     protocols = list(dict.fromkeys(f.protocol for f in card.figures))
     details = {
         "mode": card.mode, "version": card.system["version"], "settings": card.system["settings"],
-        "corpus": f"{card.corpus_size} documents, fingerprint {card.fingerprints['corpus']}", "queries": card.queries, "depth": card.depth,
+        "corpus": f"{card.corpus_size} documents, fingerprint {card.fingerprints['corpus']}",
+        "queries": card.queries, "depth": card.depth,
         "views": {r: v["view"] for r, v in card.views.items()} if card.views else "the run file's own",
         "generation": card.generation or "not pinned", "fingerprint": card.fingerprints["together"],
         **{k.replace("_", " "): v for k, v in card.counts.items()},
