@@ -168,6 +168,15 @@ def test_a_failed_run_says_why_and_goes_on_as_the_same_run(searched):
     assert book.search_number(run.manifest["ledger"]["sha256"]) == 1
 
 
+@pytest.mark.parametrize("dirty", [True, None, False])
+def test_a_run_that_was_begun_by_changed_code_stays_so(searched, monkeypatch, dirty):
+    monkeypatch.setattr(execute, "git_state", lambda: {"sha": "1", "dirty": dirty})
+    with pytest.raises(MemoryError):
+        searched(blocks=1)
+    monkeypatch.setattr(execute, "git_state", lambda: {"sha": "2", "dirty": False})
+    assert searched().manifest["git"]["dirty"] is dirty
+
+
 def test_a_deleted_run_that_is_searched_again_is_the_second(searched):
     import shutil
     shutil.rmtree(searched().folder)

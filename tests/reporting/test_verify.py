@@ -1,5 +1,6 @@
 """`verify`: a changed digit anywhere is found, by digest and by recomputing."""
 
+import hashlib
 import json
 import random
 import shutil
@@ -92,6 +93,23 @@ def test_recomputing_finds_what_a_forger_made_fit(bench, what):
     path = bench.card("bm25")
     forge(bench, path, FORGED[what])
     assert any(what in fault for fault in faults(path)), faults(path)
+
+
+@pytest.mark.parametrize("change", [{"status": "incomplete"}, {"run_sha256": "0" * 64}, {"status": "failed"}])
+def test_another_end_of_the_run_is_found_in_a_ledger_whose_chain_is_made_to_fit(bench, change):
+    path = bench.card()
+    before, lines = ledger.START, []
+    for raw in bench.ledger.read_bytes().splitlines():
+        event = json.loads(raw)
+        if event["event"] == ledger.ENDED:
+            event |= change
+        raw = raw if event == json.loads(raw) and not lines else json.dumps(
+            event | {"previous": before}).encode()
+        lines.append(raw)
+        before = hashlib.sha256(raw).hexdigest()
+    bench.ledger.write_bytes(b"\n".join(lines) + b"\n")
+    said, = faults(path)
+    assert "another end of this run" in said
 
 
 def test_a_figure_that_stands_twice_makes_no_card(bench):
