@@ -14,7 +14,7 @@ from kit import ledger
 from kit.errors import RuleError, ScorecardError
 from kit.params import Params
 from kit.reporting import scorecard
-from kit.reporting.rules import LABELS, STANDARD_SLICES, label_of
+from kit.reporting.rules import LABELS, STANDARD_PROTOCOLS, STANDARD_SLICES, label_of
 from kit.reporting.scorecard import (
     Figure,
     figure_table,
@@ -37,11 +37,14 @@ KNOWN = pd.DataFrame([
 
 
 def whole(known: pd.DataFrame) -> pd.DataFrame:
-    """The figures, and every other standard slice with n 0."""
+    """The figures, and every other standard one with n 0, with reasons as the evaluation gives."""
     have = set(zip(known["protocol"], known["slice"], known["measure"]))
-    rest = [(p, s, m, 0, np.nan, np.nan, np.nan) for p in dict.fromkeys(known["protocol"])
-            for s in STANDARD_SLICES for m in dict.fromkeys(known["measure"]) if (p, s, m) not in have]
-    return pd.concat([known, pd.DataFrame(rest, columns=COLUMNS)], ignore_index=True)
+    protocols = dict.fromkeys([*known["protocol"], *STANDARD_PROTOCOLS])
+    rest = [(p, s, m, 0, np.nan, np.nan, np.nan) for p in protocols for s in STANDARD_SLICES
+            for m in dict.fromkeys(known["measure"]) if (p, s, m) not in have]
+    frame = pd.concat([known, pd.DataFrame(rest, columns=COLUMNS)], ignore_index=True)
+    reasons = frame["n"].map({0: "no query in this slice", 1: "one query has no interval"})
+    return frame.assign(reason=reasons, smallest=np.nan)
 
 
 FIGURES = whole(KNOWN)
@@ -142,7 +145,7 @@ def test_labels_stand_in_the_name_the_record_the_sheet_and_its_tables(tmp_path):
     lines = path.with_suffix(".md").read_text(encoding="utf-8").splitlines()
     assert lines[0].endswith("(SAMPLE, RERUN 2)")
     headings = [line for line in lines if line.startswith("## ") and "protocol" in line]
-    assert len(headings) == 2 and all(h.endswith("(SAMPLE, RERUN 2)") for h in headings)
+    assert len(headings) == len({f.protocol for f in card.figures}) and all(h.endswith("(SAMPLE, RERUN 2)") for h in headings)
 
 
 def test_a_written_card_stands_in_the_ledger_with_its_digests(tmp_path):
