@@ -299,9 +299,8 @@ def markdown(card: Scorecard) -> str:
 def _facts(card: Scorecard) -> list[list]:
     """What the figures hold for, as rows of name and value."""
     prints, cost = card.fingerprints, card.cost
-    views = {f"{role} view": f"{v['view']}, cleaner {v['cleaner']['name']} {v['cleaner']['version']}"
-             for role, v in card.views.items()} if card.views else {
-                 "views": "those of the run file's system"}
+    views = {f"{role} view": _view(v) for role, v in card.views.items()} if card.views else {
+        "views": "those of the run file's system"}
     facts = {
         "quotable": "yes" if card.quotable else f"no: {', '.join(card.labels)}",
         "system": f"{card.system['name']}, version {card.system['version']}",
@@ -323,6 +322,13 @@ def _facts(card: Scorecard) -> list[list]:
         "data licence": f"{card.licence or 'not stated'}; {card.attribution or 'source not stated'}",
     }
     return [[name, "—" if value is None else said(value)] for name, value in facts.items()]
+
+
+def _view(stated: dict) -> str:
+    """A view with its cleaner; a system's own index states none."""
+    cleaner = stated.get("cleaner")
+    return f"{stated['view']}, cleaner {cleaner['name']} {cleaner['version']}" if cleaner else (
+        stated["view"])
 
 
 def said(value) -> str:

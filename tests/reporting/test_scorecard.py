@@ -326,6 +326,11 @@ def test_columns_that_a_frame_of_figures_has_are_on_the_card():
     assert "Smallest difference that n queries could show, protocol all:" in markdown(card)
 
 
+def test_a_view_that_only_the_system_knows_has_no_cleaner():
+    text = markdown(card_of(views={"query": VIEW, "corpus": {"view": "the system's own"}}))
+    assert "| corpus view | the system's own |" in text and "| query view | tacd, cleaner c 1 |" in text
+
+
 def test_an_absent_slice_says_why_in_the_sheet():
     figures = FIGURES.assign(reason=None)
     figures.loc[figures["slice"] == "MIXED", "reason"] = "the collection has no classes"
