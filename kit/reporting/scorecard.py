@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
@@ -84,12 +84,18 @@ class Scorecard(BaseModel):
     labels: list[str]
     quotable: bool
 
-    @field_validator("figures")
-    @classmethod
-    def _once(cls, figures: list[Figure]) -> list[Figure]:
-        if len({(f.protocol, f.slice, f.measure) for f in figures}) < len(figures):
+    @model_validator(mode="after")
+    def _whole(self) -> "Scorecard":
+        """Whether all that a reader of cards counts on is there."""
+        if len({(f.protocol, f.slice, f.measure) for f in self.figures}) < len(self.figures):
             raise ValueError("a figure stands twice")
-        return figures
+        if not {f.measure for f in self.figures} <= set(self.sentences):
+            raise ValueError("a measure has no sentence")
+        if not {"name", "version"} <= set(self.system) or "corpus" not in self.fingerprints:
+            raise ValueError("a system has a name and a version, a collection its fingerprints")
+        if self.views and not all("view" in (self.views.get(r) or {}) for r in ("query", "corpus")):
+            raise ValueError("a run has a view of queries and one of the corpus")
+        return self
 
 
 def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
@@ -97,8 +103,8 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
     """The scorecard of a saved run.
 
     figures: as `evaluate.all_figures` gives them. book: the ledger, by default that of the
-    parameters' outputs. git: the state of the tree, by default as it is. Raises RuleError for a run that is not as the ledger has it, and for one
-    that has fewer queries than it states.
+    parameters' outputs. git: the state of the tree, by default as it is. Raises RuleError for a
+    run that is not as the ledger has it, and for one that has fewer queries than it states.
     """
     book = book or ledger.read(params.outputs)
     manifest, entry = run.manifest, collection.entry

@@ -112,12 +112,29 @@ def test_another_end_of_the_run_is_found_in_a_ledger_whose_chain_is_made_to_fit(
     assert "another end of this run" in said
 
 
-def test_a_figure_that_stands_twice_makes_no_card(bench):
+@pytest.mark.parametrize("change", [
+    lambda c: c["figures"].append({**c["figures"][0], "mean": 0.99}),
+    lambda c: c["figures"][0].update(measure="nDCG@3"), lambda c: c["sentences"].clear(),
+    lambda c: c["system"].pop("name"), lambda c: c["views"].pop("query"),
+    lambda c: c["views"]["corpus"].clear(), lambda c: c["fingerprints"].clear(),
+    lambda c: c.pop("figures"), lambda c: c.update(figures=[{}]), lambda c: c.update(extra=1),
+    lambda c: c["figures"][0].update(mean="0.5 or so")])
+def test_what_a_card_can_not_be_without_makes_no_card(bench, change):
     path = bench.card()
-    figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
-    bench.edit(path, figures=[*figures, {**figures[0], "mean": 0.99}])
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    change(stated)
+    path.write_text(scorecard.dump_json(stated), encoding="utf-8")
     with pytest.raises(ScorecardError, match="no scorecard"):
         verify.verify(path)
+
+
+@pytest.mark.parametrize("name", ["labels", "counts", "cost", "machine", "git", "run_git", "intervals",
+                                  "ledger", "views", "sample"])
+def test_an_emptied_part_is_found_and_breaks_nothing(bench, name):
+    path = bench.card(sample=2)
+    empty = type(json.loads(path.read_text(encoding="utf-8"))[name])()
+    bench.edit(path, **{name: empty})
+    assert faults(path)
 
 
 def test_a_clean_tree_that_was_not_is_found_by_the_run(bench):
