@@ -112,7 +112,8 @@ STANDARD_PROTOCOLS = tuple(PROTOCOLS) if hasattr(slices, "NAMES") else ("all",)
 
 
 def missing_slices(figures: Iterable) -> list[str]:
-    """The figures that a card lacks, as "slice OUT of R@10, protocol all"; empty when none.
+    """What a card lacks, as "slice OUT, protocol all" or "slice OUT of R@10, protocol all"; empty
+    when it is whole.
 
     figures: with protocol, slice and measure. Every measure has every standard slice, and what
     other slices the card has, under every protocol.
@@ -121,8 +122,13 @@ def missing_slices(figures: Iterable) -> list[str]:
     protocols = dict.fromkeys([*STANDARD_PROTOCOLS, *(p for p, _, _ in have)])
     parts = dict.fromkeys([*STANDARD_SLICES, *(s for _, s, _ in have)])
     measures = dict.fromkeys(m for _, _, m in have)
-    return [f"slice {s} of {m}, protocol {p}" for p in protocols for s in parts
-            for m in measures if (p, s, m) not in have]
+    found = []
+    for p in protocols:
+        for s in parts:
+            lacking = [m for m in measures if (p, s, m) not in have]
+            found += [f"slice {s}, protocol {p}"] if len(lacking) == len(measures) else [
+                f"slice {s} of {m}, protocol {p}" for m in lacking]
+    return found
 
 
 def require_slices(figures: Iterable, where) -> None:
@@ -214,11 +220,14 @@ def differing(records: list[dict], conditions: dict = CONDITIONS) -> list[str]:
 
 
 def _values(distinct: list) -> str:
-    if not isinstance(distinct[0], dict) or "together" not in distinct[0]:
-        return ", ".join(_flat(v) for v in distinct)
-    tables = [t for t in distinct[0] if len({v.get(t) for v in distinct}) > 1 and t != "together"]
-    return ", ".join(f"{t} {' and '.join(short(v[t]) for v in distinct)}" for t in tables) or (
-        " and ".join(short(v["together"]) for v in distinct))
+    if not all(isinstance(v, dict) for v in distinct):
+        return ", ".join(map(_flat, distinct))
+    keys = [k for k in sorted({k for v in distinct for k in v})
+            if any(v.get(k) != distinct[0].get(k) for v in distinct)]
+    if "together" in keys:  # fingerprints: which tables, not all of them
+        tables = [k for k in keys if k != "together"] or keys
+        return ", ".join(f"{t} {' and '.join(short(v.get(t)) for v in distinct)}" for t in tables)
+    return ", ".join(_flat({k: v[k] for k in keys if k in v}) for v in distinct)
 
 
 def _flat(value) -> str:

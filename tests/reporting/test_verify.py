@@ -164,6 +164,27 @@ def test_an_older_minor_suite_is_recomputed_with_a_note(bench):
     assert verdict.differences == [] and any(f"suite {major}.99.0" in note for note in verdict.notes)
 
 
+def test_a_slice_that_a_later_minor_suite_added_is_not_held_against_a_card(bench):
+    major = scorecard.SUITE_VERSION.split(".")[0]
+    path = bench.card()
+
+    def before(card):
+        card["suite_version"] = f"{major}.99.0"
+        card["figures"] = [f for f in card["figures"] if f["slice"] != "MIXED"]
+    forge(bench, path, before)
+    assert faults(path) == []
+    forge(bench, path, lambda card: card["figures"][0].update(mean=0.123))
+    assert any("mean 0.123" in fault for fault in faults(path))
+
+
+def test_a_whole_slice_that_lacks_is_said_once(bench):
+    path = bench.card()
+    forge(bench, path, lambda card: card.update(
+        figures=[f for f in card["figures"] if f["slice"] != "OUT" or f["protocol"] != "all"]))
+    assert [f for f in faults(path) if "lacks" in f] == [
+        "rule 4, all standard slices: the card lacks slice OUT, protocol all"]
+
+
 def test_a_card_holds_in_any_outputs_folder_and_by_its_sheet(bench, tmp_path):
     path = bench.card()
     moved = tmp_path / "elsewhere"
