@@ -120,7 +120,8 @@ class Ledger:
         found, before = [], START
         for line in self.lines:
             if line.event is not None and line.event.get("previous") != before:
-                found.append(f"line {line.number} of the ledger does not follow from the line before")
+                found.append(f"line {line.number} of the ledger does not follow from the line "
+                             "before")
             before = line.sha256
         return found
 

@@ -158,7 +158,8 @@ def _is_of(target: dict, card: Scorecard) -> bool:
             and all(have.get(k) == v for k, v in target.get("settings", {}).items()))
 
 
-def _beside(name: str, card: Scorecard, target: dict, measure: str, scope: str, value: float) -> dict:
+def _beside(name: str, card: Scorecard, target: dict, measure: str, scope: str,
+            value: float) -> dict:
     """A published value and ours. The scope ALL is the protocol all; another is one of its name."""
     protocol = "all" if scope == "ALL" else scope
     ours = next((f.mean for f in card.figures
@@ -205,7 +206,7 @@ def markdown(compared: CardComparison) -> str:
     lines = [f"# Systems on {first.environment}{mark}", "", standing(records, list(compared.names)),
              "", f"Environment {first.environment}, {first.corpus_size} documents, generation "
              f"{first.generation or 'not pinned'}, protocol {first.protocol}, depth {first.depth}, "
-             f"queries {first.queries}, sample {said(first.sample) if first.sample else 'none'}.", ""]
+             f"queries {first.queries}, sample {said(first.sample)}.", ""]
     lines += _section("Systems", compared.systems, mark)
     for name, card in compared.names.items():
         table = figure_table(figures_of(card), card.protocol)

@@ -1,4 +1,4 @@
-"""Modes: what a query is, on which collection, and what is measured. A run's query view names it."""
+"""Modes: what a query is, on which collection, and what is measured; named by the query view."""
 
 from dataclasses import dataclass
 

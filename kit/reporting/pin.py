@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from kit.collection.registry import Entry, add_generation, generation_with, user_registry
+from kit.collection.registry import (
+    Entry,
+    add_generation,
+    generation_with,
+    user_registry,
+)
 from kit.collection.schema import require_sound
 from kit.collection.sources import layout_of
 from kit.errors import ParamsError
@@ -44,8 +49,9 @@ def generation_name(collection, name: str | None = None) -> str:
     require_sound(collection)
     pinned = generation_with(collection.fingerprints)
     if pinned:
-        raise rules.PINNED.broken(f"this data is pinned already, as '{pinned[1]}' of the collection "
-                                  f"'{pinned[0].name}'", collection.source, "Open it by that name")
+        raise rules.PINNED.broken(
+            f"this data is pinned already, as '{pinned[1]}' of the collection '{pinned[0].name}'",
+            collection.source, "Open it by that name")
     taken = collection.entry.generations if collection.entry else {}
     name = name or f"{collection.environment}-{len(taken) + 1}"
     if name != safe_name(name, ""):

@@ -147,8 +147,8 @@ def require_own_environment(environment: str, corpus: str, where) -> None:
     known = registered_corpora(environment)
     if known and corpus not in known:
         raise IDENTICAL.broken(
-            f"the environment '{environment}' is the name of the corpus {short(next(iter(known)))}, "
-            f"and this corpus is {short(corpus)}", where,
+            f"the environment '{environment}' is the name of the corpus "
+            f"{' or '.join(map(short, known))}, and this corpus is {short(corpus)}", where,
             "Give this collection another name: rename its folder")
 
 
@@ -159,8 +159,8 @@ def require_as_begun(manifest: dict, begun: dict, where) -> None:
               "version": manifest["system"]["version"],
               "fingerprint": manifest["fingerprints"]["together"],
               "corpus": manifest["fingerprints"]["corpus"]}
-    differ = [name for name in ("system", "version", "environment", "fingerprint", "corpus", "depth",
-                                "sample") if stated[name] != begun.get(name)]
+    differ = [name for name in ("system", "version", "environment", "fingerprint", "corpus",
+                                "depth", "sample") if stated[name] != begun.get(name)]
     if differ:
         rule = FULL if "sample" in differ else IMMUTABLE
         raise rule.broken(f"the run states another {_listed(differ)} than the ledger", where,
@@ -266,8 +266,8 @@ def require_honest_delta(records: list[dict]) -> None:
 def missing_baselines(systems: Iterable[dict]) -> list[str]:
     """Which of the two baselines no system is. systems: as cards have them."""
     systems = list(systems)
-    return [what for what, is_one in (("BM25", is_bm25), ("a public embedding", is_public_embedding))
-            if not any(map(is_one, systems))]
+    wanted = {"BM25": is_bm25, "a public embedding": is_public_embedding}
+    return [what for what, is_one in wanted.items() if not any(map(is_one, systems))]
 
 
 def is_bm25(system: dict) -> bool:

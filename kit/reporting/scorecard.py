@@ -117,7 +117,8 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         **{name: manifest[name] for name in (
             "system", "environment", "corpus_size", "queries", "fingerprints", "views", "depth",
             "sample", "status", "cost", "run_sha256")},
-        "generation": collection.generation, "git": git or git_state(), "run_git": manifest.get("git"),
+        "generation": collection.generation,
+        "git": git or git_state(), "run_git": manifest.get("git"),
         "ledger": manifest.get("ledger"), "machine": manifest.get("machine") or {}}
     search = book.search_number(begun.sha256) if begun is not None else None
     labels = rules.labels_of(stated, search, collection.note)
@@ -228,7 +229,7 @@ def content(card: Scorecard) -> dict:
 
 
 def write_once(path: Path, text: str) -> None:
-    """A whole new file. Raises RuleError (rule 5) for a name that is there: it is never replaced."""
+    """A whole new file. Raises RuleError (rule 5) for a name that is there; none is replaced."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write_text(part, text)
@@ -294,10 +295,11 @@ def markdown(card: Scorecard) -> str:
                   *_remarks(figures, protocol)]
         smallest = figure_table(figures, protocol, "smallest")
         if not smallest.empty:
-            lines += [f"Smallest difference that n queries could show, protocol {protocol}{labels}:",
-                      "", *_markdown_table(smallest), ""]
+            what = "Smallest difference that n queries could show"
+            lines += [f"{what}, protocol {protocol}{labels}:", "", *_markdown_table(smallest), ""]
     lines += ["Brackets hold the 95 % bootstrap interval over queries.", ""]
-    counts = (f"- {_cell(k.replace('_', ' '))}: {_cell(said(v))}" for k, v in sorted(card.counts.items()))
+    counts = (f"- {_cell(name.replace('_', ' '))}: {_cell(said(count))}"
+              for name, count in sorted(card.counts.items()))
     lines += ["## Counts", "", *counts, ""]
     return "\n".join(lines)
 
@@ -322,10 +324,12 @@ def _facts(card: Scorecard) -> list[list]:
         "intervals": said(card.intervals or {}),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
         "peak memory, MB": cost.get("peak_memory_mb"), "machine": said(card.machine),
-        "suite": card.suite_version, "commit": said(card.git), "commit of the run": said(card.run_git),
+        "suite": card.suite_version, "commit": said(card.git),
+        "commit of the run": said(card.run_git),
         "run file, sha256": card.run_sha256, "ledger": said(card.ledger),
         "written": card.created,
-        "data licence": f"{card.licence or 'not stated'}; {card.attribution or 'source not stated'}",
+        "data licence": f"{card.licence or 'not stated'}; "
+                        f"{card.attribution or 'source not stated'}",
     }
     return [[name, "—" if value is None else said(value)] for name, value in facts.items()]
 

@@ -13,9 +13,9 @@ from kit.errors import NotebookError
 from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
 from kit.relevance.slices import DOMAIN_SENTENCES
-from kit.reporting.score import experiments_folder, main_table
 from kit.reporting.card_comparison import standing
 from kit.reporting.rules import LABELS, RULES, label_sentence
+from kit.reporting.score import experiments_folder, main_table
 from kit.reporting.scorecard import (
     Scorecard,
     figure_table,

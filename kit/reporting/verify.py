@@ -100,7 +100,7 @@ def _written_as_it_was(path: Path, card: Scorecard, book: ledger.Ledger) -> list
         elif scorecard.digest_of_text(file) != line.event.get(kind):
             found.append(f"{IMMUTABLE.title}: the {kind} is not the one that the ledger lists")
     if (line.event.get("run"), line.event.get("labels")) != (run, card.labels):
-        found.append(f"{IMMUTABLE.title}: the ledger lists the card with another run or other labels")
+        found.append(f"{IMMUTABLE.title}: the ledger lists the card with another run or labels")
     return found
 
 

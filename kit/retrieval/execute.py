@@ -156,7 +156,8 @@ def _recorded(stated: dict, folder: Path, params: Params):
     if run.event["git"]["dirty"] is not False:  # the blocks of before are in the run too
         git = run.event["git"]
     try:
-        yield {"ledger": {"line": run.number, "sha256": run.sha256}, "git": git, "machine": machine()}
+        yield {"ledger": {"line": run.number, "sha256": run.sha256}, "git": git,
+               "machine": machine()}
     except BaseException as error:
         status = "failed" if isinstance(error, Exception) else "stopped"
         with ledger.opened(params.outputs) as book:
