@@ -1,3 +1,3 @@
 """Measures how well a search system finds the prior art of a patent."""
 
-SUITE_VERSION = "0.1.0"  # semver of the protocol: a changed measure or protocol is a major step
+SUITE_VERSION = "1.0.0"  # semver: see CHANGELOG.md for what each step changes

@@ -14,9 +14,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
     try:
         options = _parser().parse_args(arguments)
-        options.command(options)
+        status = options.command(options)
         sys.stdout.flush()  # here a reader that has gone is still noticed
-        return 0
+        return status or 0
     except KitError as error:
         print(f"kit: {error}", file=sys.stderr)
         return 1
@@ -86,6 +86,29 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", default="127.0.0.1", help="the address to listen on")
     serve.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
     serve.set_defaults(command=_serve)
+
+    pin = commands.add_parser("pin", help="make a collection as it is a generation")
+    pin.add_argument("collection", help="a name, a hub id or a folder")
+    pin.add_argument("--revision", help="commit or tag of a hub data set")
+    pin.add_argument("--name", help="of the generation (default: the environment and a number)")
+    pin.add_argument("--yes", action="store_true", help="write it; else only what differs is shown")
+    pin.set_defaults(command=_pin)
+
+    compare = commands.add_parser("compare", help="scorecards side by side, or a refusal")
+    compare.add_argument("scorecards", nargs="+", type=Path, metavar="SCORECARD")
+    compare.add_argument("--collection", help="where the collection is, if not where the cards say")
+    compare.add_argument("--revision", help="commit or tag of a hub data set")
+    compare.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
+    compare.add_argument("--out", type=Path, metavar="FOLDER",
+                         help="write comparison.md and its pictures there; else it is printed")
+    compare.set_defaults(command=_compare)
+
+    verify = commands.add_parser("verify", help="recompute scorecards and name all that differs")
+    verify.add_argument("scorecards", nargs="+", type=Path, metavar="SCORECARD")
+    verify.add_argument("--collection", help="where the collection is, if not where the card says")
+    verify.add_argument("--revision", help="commit or tag of a hub data set")
+    verify.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
+    verify.set_defaults(command=_verify)
     return parser
 
 
@@ -248,3 +271,48 @@ def _serve(options) -> None:
     from kit.retrieval.serve import serve
 
     serve(open_collection(options.collection), options.view, options.host, options.port)
+
+
+def _pin(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.reporting import pin
+
+    collection = open_collection(options.collection, revision=options.revision)
+    name = pin.generation_name(collection, options.name)
+    last = pin.last_generation(collection)
+    print(f"{collection.environment}: against {last}" if last else
+          f"{collection.environment}: nothing was pinned before")
+    shown = pin.differences(collection)
+    print(shown.astype(object).where(shown.notna(), "—").to_string(index=False))
+    if options.yes:
+        print(f"Pinned as '{name}' in {pin.pin(collection, name)}")
+    else:
+        print(f"Nothing is written; --yes pins this as '{name}'")
+
+
+def _compare(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.reporting import card_comparison
+
+    given = options.collection and open_collection(options.collection, revision=options.revision)
+    compared = card_comparison.compare(options.scorecards, given, options.outputs)
+    if options.out is None:
+        print(card_comparison.markdown(compared))
+    else:
+        print(f"Comparison: {card_comparison.write(compared, options.out)}")
+
+
+def _verify(options) -> int:
+    from kit.collection.sources import open_collection
+    from kit.reporting.verify import verify
+
+    given = options.collection and open_collection(options.collection, revision=options.revision)
+    found = [verify(path, given, options.outputs) for path in options.scorecards]
+    for verdict in found:
+        if verdict.differences:
+            print(f"{verdict.path.name}: does not hold")
+        else:
+            print(f"{verdict.path.name}: holds; {verdict.figures} figures recomputed")
+        for line in [*verdict.differences, *(f"note: {note}" for note in verdict.notes)]:
+            print(f"  {line}")
+    return int(any(verdict.differences for verdict in found))

@@ -41,3 +41,11 @@ class MeasureError(KitError):
 
 class ScorecardError(KitError):
     """A scorecard that can't be written or read."""
+
+
+class LedgerError(KitError):
+    """A ledger that can't be written."""
+
+
+class RuleError(ScorecardError):
+    """A figure, card or comparison that breaks one of the seven rules; the message names it."""

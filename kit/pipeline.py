@@ -15,6 +15,7 @@ from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 from kit import errors
+from kit.collection.registry import registered_corpora
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
@@ -22,7 +23,7 @@ from kit.files import ROOT, outputs_folder
 from kit.params import Params
 from kit.progress import VARIABLE
 from kit.relevance.protocols import offered, positives
-from kit.reporting import site
+from kit.reporting import rules, site
 from kit.reporting.score import require_measures
 from kit.retrieval.execute import require_ready
 from kit.text.views import require_view
@@ -57,6 +58,9 @@ def check_experiment(params: Params) -> Collection:
     collection = open_collection(params.collection, revision=params.revision,
                                  streaming=params.streaming)
     require_sound(collection)
+    if registered_corpora(collection.environment):  # found before the search, not after
+        rules.require_own_environment(collection.environment, collection.fingerprints["corpus"],
+                                      collection.source)
     if positives(collection, params.protocol).empty:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")

@@ -21,7 +21,7 @@ from kit.collection import miniature
 from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM
 from kit.collection.fingerprint import fingerprint
-from kit.collection.registry import Entry, registry
+from kit.collection.registry import Entry, folder_entry, registry
 from kit.collection.rows import ROWS, ROWS_FILE, read_rows
 from kit.collection.schema import (
     FEATURES,
@@ -229,12 +229,19 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
         return entry.hub or str(miniature.folder(entry.name)), entry, entry.environment
     path = find_path(source)
     if path.is_dir():
-        return str(path), None, safe_name(path.resolve().name, "collection")
+        environment = safe_name(path.resolve().name, "collection")
+        return str(path), folder_entry(environment), environment
     if path.exists():
         raise CollectionError("a collection is a folder, and this is a file", source, _known())
     if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
         return source, None, safe_name(source, "collection")
     raise CollectionError("there is no such collection or folder", source, _known())
+
+
+def layout_of(source: str) -> str:
+    """The name of the layout in which a collection lies."""
+    where, entry, _ = _locate(source)
+    return _layout(where, entry).name
 
 
 def _layout(where: str, entry: Entry | None) -> Layout:

@@ -80,3 +80,31 @@ def paired_test(a: np.ndarray, b: np.ndarray, seed: int, flips: int = 10_000) ->
         # a rounding error must not turn an equal sum into a smaller one
         extreme += int((np.abs(signs @ difference) >= observed - 1e-12 * len(difference)).sum())
     return (1 + extreme) / (1 + flips)
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """p-values corrected for their number, in their order (Holm, Scand. J. Statistics 6(2), 1979).
+
+    The i-th smallest of m becomes the largest of (m - j + 1) · p_j over j = 1 … i, at most 1. NaN,
+    where nothing was tested, stays NaN and does not count.
+    """
+    p = np.asarray(p, float)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    corrected = p.copy()
+    steps = p[order] * np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return corrected
+
+
+def effect_size(a: np.ndarray, b: np.ndarray) -> float:
+    """Cohen's d_z of paired values: the mean difference over the differences' standard deviation,
+    with n - 1 (Cohen, Statistical Power Analysis, 1988, 2.3.5). 0 where all are equal; NaN where
+    every difference is the same but not 0, and for fewer than two queries."""
+    difference = np.asarray(a, float) - np.asarray(b, float)
+    if len(difference) < 2:
+        return np.nan
+    spread = difference.std(ddof=1)
+    if spread < 1e-12:  # what rounding leaves of equal differences is no spread
+        return 0.0 if abs(difference.mean()) < 1e-12 else np.nan
+    return float(difference.mean() / spread)

@@ -5,53 +5,57 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kit.errors import ScorecardError
 from kit.evaluation.evaluate import Evaluation
-from kit.evaluation.uncertainty import paired_test
+from kit.evaluation.uncertainty import effect_size, holm, paired_test
 from kit.relevance.slices import DOMAINS
-from kit.reporting import plots, show
+from kit.reporting import plots, rules, show
 from kit.retrieval.execute import SavedRun
 from kit.text.views import view_of
 
-PAIR_COLUMNS = ["measure", "system", "against", "mean", "mean against", "difference", "p",
-                "wins", "ties", "losses"]
-SLICE_COLUMNS = ["slice", "n", "system", "against", "mean", "mean against", "difference", "p"]
-CONDITIONS = ("environment", "fingerprints", "depth", "sample")
+TESTED = ["p", "p Holm", "effect", "wins", "ties", "losses"]
+PAIR_COLUMNS = ["measure", "system", "against", "mean", "mean against", "difference", *TESTED]
+SLICE_COLUMNS = ["slice", "n", *PAIR_COLUMNS[1:]]
 
 
 def require_comparable(runs: list[SavedRun]) -> None:
-    """Raises ScorecardError, with each condition that differs, unless all runs share them."""
-    first = runs[0].manifest
-    for run in runs[1:]:
-        differ = [c for c in CONDITIONS if run.manifest[c] != first[c]]
-        if differ:
-            raise ScorecardError(
-                f"{run.system} and {runs[0].system} were not run under the same conditions: "
-                f"{', '.join(differ)}", "comparison", "Run both on one collection, at one depth")
+    """Raises RuleError (rule 2), with each condition that differs, unless all runs share them."""
+    rules.require_identical([run.manifest for run in runs], [run.system for run in runs])
 
 
 def side_by_side(evaluations: dict[str, Evaluation], seed: int) -> pd.DataFrame:
     """Each system against the first, by measure.
 
-    Columns: measure, system, against, mean of both, difference, p (paired randomization), and on
-    how many queries it wins, ties and loses. Shares over all pairs have no value a query and no p.
+    Columns: measure, system, against, mean of both, difference; p (paired randomization), the same
+    corrected for the number of tests in the table (Holm), the effect size (Cohen's d_z), and on
+    how many queries it wins, ties and loses. Shares over all pairs have no value a query and none
+    of these.
     """
     (base, first), *others = evaluations.items()
     rows = []
     for system, other in others:
         for measure in first.values.columns:
-            a, b = other.values[measure], first.values[measure]
-            per_query = a.notna().all()
             rows.append({
                 "measure": measure, "system": system, "against": base,
                 "mean": other.mean(measure), "mean against": first.mean(measure),
                 "difference": other.mean(measure) - first.mean(measure),
-                "p": paired_test(a.to_numpy(), b.to_numpy(), seed) if per_query else np.nan,
-                **(dict(wins=(a > b).sum(), ties=(a == b).sum(), losses=(a < b).sum())
-                   if per_query else {}),
-            })
-    frame = pd.DataFrame(rows, columns=PAIR_COLUMNS)
-    return frame.astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
+                **_tested(other.values[measure], first.values[measure], seed)})
+    return _corrected(rows, PAIR_COLUMNS)
+
+
+def _tested(a: pd.Series, b: pd.Series, seed: int) -> dict:
+    """The test and the counts of two systems' values, by query; empty where there are none."""
+    if not len(a) or a.isna().any():
+        return {}
+    return {"p": paired_test(a.to_numpy(), b.to_numpy(), seed),
+            "effect": effect_size(a.to_numpy(), b.to_numpy()),
+            "wins": (a > b).sum(), "ties": (a == b).sum(), "losses": (a < b).sum()}
+
+
+def _corrected(rows: list[dict], columns: list[str]) -> pd.DataFrame:
+    """The rows as a frame, its p-values corrected for their number."""
+    frame = pd.DataFrame(rows, columns=columns).astype(
+        dict.fromkeys(("wins", "ties", "losses"), "Int64") | dict.fromkeys(("p", "effect"), float))
+    return frame.assign(**{"p Holm": holm(frame["p"].to_numpy())})
 
 
 def found_by(evaluations: dict[str, Evaluation], k: int) -> pd.DataFrame:
@@ -129,17 +133,26 @@ def show_differences(evaluations: dict[str, Evaluation], measure: str) -> None:
 
 
 def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.DataFrame:
-    """Each system against the first within each domain: n, both means, difference, p."""
+    """Each system against the first within each slice: n, and the columns of `side_by_side`."""
     (base, first), *others = evaluations.items()
+    base_values = slice_values(first, measure)
     rows = []
     for system, other in others:
-        tags = first.domains.reindex(first.values.index)
-        for domain in DOMAINS:
-            a, b = (e.values.loc[(tags == domain).to_numpy(), measure] for e in (other, first))
-            untested = not len(a) or a.isna().any()  # a share over all has no value a query
-            p = np.nan if untested else paired_test(a.to_numpy(), b.to_numpy(), seed)
-            rows.append((domain, len(a), system, base, a.mean(), b.mean(), (a - b).mean(), p))
-    return pd.DataFrame(rows, columns=SLICE_COLUMNS)
+        for name, a in slice_values(other, measure).items():
+            b = base_values[name]
+            rows.append({
+                "slice": name, "n": len(a), "system": system, "against": base, "mean": a.mean(),
+                "mean against": b.mean(), "difference": (a - b).mean(), **_tested(a, b, seed)})
+    return _corrected(rows, SLICE_COLUMNS)
+
+
+def slice_values(evaluation: Evaluation, measure: str) -> dict[str, pd.Series]:
+    """{slice: the measure's values by query}, all but "all"."""
+    if hasattr(evaluation, "parts"):
+        return {name: part.values[measure] for name, part in evaluation.parts.items()
+                if name != "all"}
+    tags = evaluation.domains.reindex(evaluation.values.index)
+    return {name: evaluation.values.loc[(tags == name).to_numpy(), measure] for name in DOMAINS}
 
 
 def finding_found(found: pd.DataFrame) -> str:

@@ -62,7 +62,7 @@ def figures_of_runs(collection, runs: list[SavedRun], params: Params) -> dict[st
 def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.DataFrame],
                      params: Params) -> list[Path]:
     """A scorecard a run, and the list of them under the experiment's name; the cards' paths."""
-    paths = [write_scorecard(make_scorecard(collection, run, figures[run.system], params.protocol),
+    paths = [write_scorecard(make_scorecard(collection, run, figures[run.system], params),
                              params.outputs) for run in runs]
     write_json(experiment_file(params), {
         "experiment": params.experiment, "collection": collection.source,
@@ -82,13 +82,14 @@ def experiment_file(params: Params) -> Path:
 
 
 def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:
-    """The figures over all queries: a row a card, a column a measure."""
+    """The figures over all queries: a row a card, a column a measure, and the labels last."""
     rows = {}
     for card in cards:
         mine = {f.measure: f.mean for f in card.figures
                 if f.protocol == card.protocol and f.slice == "all"}
-        rows[card.system["name"]] = {m: mine.get(m) for m in measures}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=measures)
+        rows[card.system["name"]] = {m: mine.get(m) for m in measures} | {
+            "labels": ", ".join(card.labels)}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=[*measures, "labels"])
 
 
 def cards_of(params: Params) -> list[Scorecard]:

@@ -1,35 +1,32 @@
 """The scorecard: one record a run, written once as JSON, with markdown rendered from it."""
 
+import hashlib
 import json
 import os
-import platform
 import re
-import subprocess
-from datetime import UTC, datetime
+import time
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from kit import SUITE_VERSION
+from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
 from kit.evaluation.measures import sentence
-from kit.files import ROOT, dump_json, outputs_folder, safe_name, write_text
+from kit.evaluation.uncertainty import RESAMPLES
+from kit.files import dump_json, outputs_folder, safe_name, write_text
+from kit.params import Params
+from kit.provenance import git_state, utc_now
+from kit.reporting import rules
+from kit.reporting.modes import mode_of
 
-SCHEMA_VERSION = 1
-LABELS = {  # each makes a card not quotable
-    "SAMPLE": "only a sample of the queries was searched",
-    "INCOMPLETE": "the system failed on at least one query",
-    "UNPINNED": "the collection's fingerprints are in no registry, so nobody can get the same data",
-    "DIRTY": "files of the kit were changed since the commit that it names",
-    "MADE-UP": "the collection is made up: its figures are about no system",
-}
+SCHEMA_VERSION = 2
 
 
 class Figure(BaseModel):
-    """One measure in one slice. mean, low, high are null where `reason` says why; smallest: see
-    `uncertainty.smallest_difference`."""
+    """One measure in one slice. mean, low, high are null where `reason` says why. smallest: the
+    smallest difference between two systems that this n could show."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -45,7 +42,12 @@ class Figure(BaseModel):
 
 
 class Scorecard(BaseModel):
-    """Everything a reader needs to trust, repeat or contest the figures of one run."""
+    """Everything a reader needs to trust, repeat or contest the figures of one run.
+
+    source, revision: how the collection was opened. git: the kit's commit when the card was made;
+    run_git: when the run was. ledger: the run's line in the ledger, and its digest. cost: seconds
+    and peak memory of the search, on `machine`.
+    """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -53,7 +55,10 @@ class Scorecard(BaseModel):
     suite_version: str
     created: str
     system: dict[str, Any]
+    mode: str = "not stated"
     environment: str
+    source: str | None = None
+    revision: str | None = None
     corpus_size: int
     queries: int
     generation: str | None
@@ -62,76 +67,95 @@ class Scorecard(BaseModel):
     protocol: str
     depth: int
     sample: dict[str, int] | None
+    status: str = "complete"
     figures: list[Figure]
+    intervals: dict[str, int | float] | None = None
     sentences: dict[str, str]
     counts: dict[str, Any]
     cost: dict[str, float | None]
     machine: dict[str, Any]
     git: dict[str, Any]
+    run_git: dict[str, Any] | None = None
     run_sha256: str
+    ledger: dict[str, Any] | None = None
     licence: str | None
     attribution: str | None
     note: str
     labels: list[str]
     quotable: bool
 
+    @model_validator(mode="after")
+    def _whole(self) -> "Scorecard":
+        """Whether all that a reader of cards counts on is there."""
+        if len({(f.protocol, f.slice, f.measure) for f in self.figures}) < len(self.figures):
+            raise ValueError("a figure stands twice")
+        if not {f.measure for f in self.figures} <= set(self.sentences):
+            raise ValueError("a measure has no sentence")
+        if not {"name", "version"} <= set(self.system) or "corpus" not in self.fingerprints:
+            raise ValueError("a system has a name and a version, a collection its fingerprints")
+        if self.views and not all("view" in (self.views.get(r) or {}) for r in ("query", "corpus")):
+            raise ValueError("a run has a view of queries and one of the corpus")
+        return self
 
-def make_scorecard(collection, run, figures: pd.DataFrame, protocol: str) -> Scorecard:
-    """The scorecard of a saved run. figures: as `evaluate.all_figures` gives them."""
-    manifest, git = run.manifest, git_state()
-    counts = {name: manifest[name] for name in (
-        "own_entries_excluded", "ties_at_the_cut", "empty_rankings")}
-    labels = _labels(collection, manifest, git)
+
+def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
+                   book: ledger.Ledger | None = None, git: dict | None = None) -> Scorecard:
+    """The scorecard of a saved run.
+
+    figures: as `evaluate.all_figures` gives them. book: the ledger, by default that of the
+    parameters' outputs. git: the state of the tree, by default as it is. Raises RuleError for a
+    run that is not as the ledger has it, and for one that has fewer queries than it states.
+    """
+    book = book or ledger.read(params.outputs)
+    manifest, entry = run.manifest, collection.entry
+    begun = book.find((manifest.get("ledger") or {}).get("sha256"))
+    if begun is not None:
+        rules.require_as_begun(manifest, begun.event or {}, run.folder)
+    answered = len(run.table["query_id"].unique())
+    rules.require_whole(manifest, answered, run.folder)
+    stated = {
+        **{name: manifest[name] for name in (
+            "system", "environment", "corpus_size", "queries", "fingerprints", "views", "depth",
+            "sample", "status", "cost", "run_sha256")},
+        "generation": collection.generation,
+        "git": git or git_state(), "run_git": manifest.get("git"),
+        "ledger": manifest.get("ledger"), "machine": manifest.get("machine") or {}}
+    search = book.search_number(begun.sha256) if begun is not None else None
+    labels = rules.labels_of(stated, search, collection.note)
     return Scorecard(
-        suite_version=SUITE_VERSION, created=datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ"),
-        system=manifest["system"], environment=manifest["environment"],
-        corpus_size=manifest["corpus_size"], queries=manifest["queries"],
-        generation=manifest["generation"], fingerprints=manifest["fingerprints"],
-        views=manifest["views"], protocol=protocol, depth=manifest["depth"],
-        sample=manifest["sample"], figures=[_figure(row) for row in figures.to_dict("records")],
+        **stated, suite_version=SUITE_VERSION, created=utc_now(), mode=mode_of(manifest["views"]),
+        source=collection.source, revision=params.revision, protocol=params.protocol,
+        figures=[_figure(row) for row in figures.to_dict("records")],
+        intervals={"seed": params.seed, "resamples": RESAMPLES, "level": 0.95},
         sentences={name: sentence(name) for name in figures["measure"].unique()},
-        counts=counts | manifest["notes"] | {"failed_queries": len(manifest["failures"])},
-        cost=manifest["cost"], machine=_machine(), git=git, run_sha256=manifest["run_sha256"],
-        licence=collection.entry.licence if collection.entry else None,
-        attribution=collection.entry.attribution if collection.entry else None,
+        counts=_counts(manifest, answered, figures, params.protocol),
+        licence=entry.licence if entry else None,
+        attribution=entry.attribution if entry else None,
         note=collection.note, labels=labels, quotable=not labels)
 
 
+def _counts(manifest: dict, answered: int, figures: pd.DataFrame, protocol: str) -> dict[str, Any]:
+    """What a reader must know beside the figures; shares of judged documents under the protocol."""
+    searched = manifest["sample"]["size"] if manifest["sample"] else manifest["queries"]
+    mine = figures[(figures["protocol"] == protocol) & (figures["slice"] == "all")]
+    judged = {name: float(mean) for name, mean in zip(mine["measure"], mine["mean"])
+              if name.startswith("Judged@") and not pd.isna(mean)}
+    return {"missing_queries": searched - answered, "failed_queries": len(manifest["failures"]),
+            **{name: manifest[name] for name in (
+                "own_entries_excluded", "ties_at_the_cut", "empty_rankings")},
+            **manifest["notes"], **judged}
+
+
 def _figure(row: dict) -> Figure:
-    return Figure(**{name: None if pd.isna(value) else value for name, value in row.items()})
-
-
-def _labels(collection, manifest: dict, git: dict) -> list[str]:
-    """Why the figures are not to be quoted; empty when they may be."""
-    holds = {
-        "SAMPLE": manifest["sample"] is not None,
-        "INCOMPLETE": manifest["status"] != "complete",
-        "UNPINNED": manifest["generation"] is None,
-        "DIRTY": git["dirty"] is not False,
-        "MADE-UP": bool(collection.note),
-    }
-    return [label for label in LABELS if holds[label]]
-
-
-def _machine() -> dict[str, Any]:
-    return {"system": platform.system(), "architecture": platform.machine(),
-            "cores": os.cpu_count(), "python": platform.python_version()}
-
-
-def git_state() -> dict[str, Any]:
-    """The commit, and whether its files or the package differ from it; null outside a checkout.
-
-    Files of the user's own beside them, such as run files, change no figure and do not count.
-    """
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True,
-                              check=True).stdout.strip()
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
-        added = git("status", "--porcelain", "--", "kit")  # a new module can change figures too
-        return {"sha": git("rev-parse", "HEAD"), "dirty": bool(changed or added)}
-    except (OSError, subprocess.CalledProcessError):
-        return {"sha": None, "dirty": None, "reason": "not a git checkout"}
+    """A figure of the frame; columns that it lacks are null."""
+    values = {name: None if pd.isna(row.get(name)) else row[name]
+              for name in ("mean", "low", "high", "smallest")}
+    reason = row.get("reason")
+    if not isinstance(reason, str):
+        reason = "no query in this slice" if row["n"] == 0 else (
+            "one query has no interval" if values["low"] is None else None)
+    named = {name: row[name] for name in ("protocol", "slice", "measure", "n")}
+    return Figure(**named, **values, reason=reason)
 
 
 def folder(outputs: str) -> Path:
@@ -139,29 +163,58 @@ def folder(outputs: str) -> Path:
     return outputs_folder(outputs) / "reports" / "scorecards"
 
 
-def write_scorecard(card: Scorecard, outputs: str) -> Path:
-    """Writes the card once, as JSON and markdown, and returns the JSON's path.
+def card_name(card: Scorecard) -> str:
+    """The file's name, without its ending: time, system, environment, and every label."""
+    system, place = safe_name(card.system["name"], "system"), safe_name(card.environment, "data")
+    return "_".join([card.created, system, place, *(x.replace(" ", "-") for x in card.labels)])
 
-    A card with the same content (all but the time, the machine and the cost) is not written
-    twice: its path is returned. Raises ScorecardError when the name is taken by another card, or
-    when a JSON file in the folder is no scorecard.
+
+def write_scorecard(card: Scorecard, outputs: str) -> Path:
+    """Writes the card once, as JSON and markdown, notes both in the ledger, and returns the
+    JSON's path.
+
+    A card with the same content (all but the time) is not written twice: its path is returned.
+    Two cards of one system in one second: the second takes the next second. Raises RuleError for
+    a card without a standard slice or under another corpus' environment, ScorecardError when a
+    JSON file in the folder is no scorecard.
     """
     home = folder(outputs)
-    path = _same_card(home, card)
-    if path is None:
-        system, place = safe_name(card.system["name"], "system"), safe_name(card.environment, "data")
-        name = f"{card.created}_{system}_{place}"
-        path = home / f"{name}.json"
+    rules.require_slices(card.figures, card_name(card))
+    rules.require_own_environment(card.environment, card.fingerprints["corpus"], card_name(card))
+    with ledger.opened(outputs) as book:  # one writer at a time
         home.mkdir(parents=True, exist_ok=True)
-        try:
-            _write_once(path, dump_json(card.model_dump()))
-        except ScorecardError:  # another process took the name: with the same card?
-            if content(read_scorecard(path)) != content(card):
-                raise
-    sheet = path.with_suffix(".md")
-    if not sheet.exists():  # a process may have stopped between the two
-        write_text(sheet, markdown(read_scorecard(path)))
+        path = _same_card(home, card)
+        if path is None:
+            card = _of_a_free_second(home, card)
+            path = home / f"{card_name(card)}.json"
+            write_once(path, dump_json(card.model_dump()))
+        sheet = path.with_suffix(".md")
+        if not sheet.exists():  # a process may have stopped between the two
+            write_once(sheet, markdown(read_scorecard(path)))
+        if not listed(book, path):
+            book.append(ledger.CARD, run=(card.ledger or {}).get("sha256"), card=path.name,
+                        json=digest_of_text(path), markdown=digest_of_text(sheet),
+                        labels=card.labels)
     return path
+
+
+def _of_a_free_second(home: Path, card: Scorecard) -> Scorecard:
+    """The card, its time moved on to the first second in which its name is free."""
+    while any((home / f"{card_name(card)}{end}").exists() for end in (".json", ".md")):
+        if card.created == utc_now():
+            time.sleep(0.05)
+        card = card.model_copy(update={"created": utc_now()})
+    return card
+
+
+def listed(book: ledger.Ledger, path: Path) -> ledger.Line | None:
+    """The card's line in the ledger, by its file's name."""
+    return next((line for line in book.lines if line.is_a(ledger.CARD, card=path.name)), None)
+
+
+def digest_of_text(path: Path) -> str:
+    """sha256 (hex) of a card's file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _same_card(home: Path, card: Scorecard) -> Path | None:
@@ -171,19 +224,20 @@ def _same_card(home: Path, card: Scorecard) -> Path | None:
 
 
 def content(card: Scorecard) -> dict:
-    """What makes two cards the same: everything but when, where and at what cost."""
-    return card.model_dump(exclude={"created", "machine", "cost"})
+    """What makes two cards the same: everything but when it was written."""
+    return card.model_dump(exclude={"created"})
 
 
-def _write_once(path: Path, text: str) -> None:
-    """A whole new file, or ScorecardError: a card that is there is never replaced."""
+def write_once(path: Path, text: str) -> None:
+    """A whole new file. Raises RuleError (rule 5) for a name that is there; none is replaced."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write_text(part, text)
         os.link(part, path)  # fails if the name is there, and shows the file whole
     except FileExistsError as error:
-        raise ScorecardError("there is a scorecard of this name, and cards are never replaced",
-                             path, "Run again: the name carries the time") from error
+        raise rules.IMMUTABLE.broken("there is a scorecard of this name, and cards are never "
+                                     "replaced", path, "Run again: the name carries the time"
+                                     ) from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -197,14 +251,17 @@ def read_scorecard(path: Path) -> Scorecard:
                              "Move it out of the folder") from error
 
 
-def figure_table(figures: pd.DataFrame, protocol: str) -> pd.DataFrame:
+def figure_table(figures: pd.DataFrame, protocol: str, shown: str = "mean") -> pd.DataFrame:
     """Measures (rows) by slice (columns, with n) under a protocol, as text: mean [low, high].
 
-    figures: protocol, slice, measure, n, mean, low, high.
+    figures: protocol, slice, measure, n, mean, low, high. shown: "smallest" gives the smallest
+    difference that n could show in place of the mean, in the slices that have one.
     """
     frame = figures[figures["protocol"] == protocol]
-    frame = frame.assign(text=[_text(f) for f in frame.to_dict("records")])
-    table = frame.pivot(index="measure", columns="slice", values="text")
+    if shown != "mean":
+        frame = frame[frame[shown].notna()] if shown in frame else frame.iloc[:0]
+    text = [_text(f) if shown == "mean" else f"{f[shown]:.3f}" for f in frame.to_dict("records")]
+    table = frame.assign(text=text).pivot(index="measure", columns="slice", values="text")
     sizes = frame.drop_duplicates("slice").set_index("slice")["n"]
     table = table.loc[frame["measure"].unique(), sizes.index]
     table = table.rename(columns={s: f"{s} (n={n})" for s, n in sizes.items()})
@@ -225,32 +282,82 @@ def _text(figure: dict) -> str:
 
 
 def markdown(card: Scorecard) -> str:
-    """The card as one markdown sheet."""
-    protocols = list(dict.fromkeys(f.protocol for f in card.figures))
-    facts = {
-        "System": f"{card.system['name']}, version {card.system['version']}",
-        "Environment": f"{card.environment}, {card.corpus_size} documents, {card.queries} queries",
-        "Data": f"generation {card.generation or 'not pinned'}, "
-                f"fingerprint {card.fingerprints['together']}",
-        "Views": " / ".join(f"{role}: {v['view']}" for role, v in card.views.items())
-                 if card.views else "those of the run file's system",
-        "Depth": str(card.depth),
-        "Quotable": "yes" if card.quotable else "no: " + ", ".join(card.labels),
-        "Suite": f"{card.suite_version}, commit {card.git['sha']}",
-        "Date": card.created,
-        "Run": card.run_sha256,
-        "Data licence": f"{card.licence or 'not stated'}; {card.attribution or 'source not stated'}",
-    }
-    lines = [f"# {_cell(card.system['name'])} on {_cell(card.environment)}", ""]
+    """The card as one markdown sheet; the same card always gives the same bytes."""
+    labels = f" ({', '.join(card.labels)})" if card.labels else ""
+    lines = [f"# {_cell(card.system['name'])} on {_cell(card.environment)}{labels}", ""]
     lines += [f"> {_cell(card.note)}", ""] if card.note else []
-    lines += ["| | |", "|---|---|", *(f"| {k} | {_cell(v)} |" for k, v in facts.items()), ""]
-    for protocol in protocols:
-        lines += [f"## Protocol {protocol}", "", *_markdown_table(figure_table(figures_of(card), protocol)), ""]
-    lines += ["Brackets hold the 95 % bootstrap interval over queries.", "", "## What the measures say",
-              "", *(f"- **{name}**: {text}" for name, text in said_of(card)), ""]
-    counts = (f"- {_cell(k.replace('_', ' '))}: {_cell(v)}" for k, v in sorted(card.counts.items()))
+    lines += [f"- **{label}**: {rules.label_sentence(label)}" for label in card.labels]
+    lines += ["", *_markdown_rows([["", ""], *_facts(card)]), ""]
+    figures = figures_of(card)
+    for protocol in dict.fromkeys(f.protocol for f in card.figures):
+        lines += [f"## {_cell(card.mode)}, protocol {protocol}{labels}", "",
+                  *_markdown_table(figure_table(figures, protocol), card.sentences), "",
+                  *_remarks(figures, protocol)]
+        smallest = figure_table(figures, protocol, "smallest")
+        if not smallest.empty:
+            what = "Smallest difference that n queries could show"
+            lines += [f"{what}, protocol {protocol}{labels}:", "", *_markdown_table(smallest), ""]
+    lines += ["Brackets hold the 95 % bootstrap interval over queries.", ""]
+    counts = (f"- {_cell(name.replace('_', ' '))}: {_cell(said(count))}"
+              for name, count in sorted(card.counts.items()))
     lines += ["## Counts", "", *counts, ""]
     return "\n".join(lines)
+
+
+def _facts(card: Scorecard) -> list[list]:
+    """What the figures hold for, as rows of name and value."""
+    prints, cost = card.fingerprints, card.cost
+    views = {f"{role} view": _view(v) for role, v in card.views.items()} if card.views else {
+        "views": "those of the run file's system"}
+    facts = {
+        "quotable": "yes" if card.quotable else f"no: {', '.join(card.labels)}",
+        "system": f"{card.system['name']}, version {card.system['version']}",
+        "settings": said(card.system.get("settings") or {}),
+        "mode": card.mode, **views,
+        "environment": f"{card.environment}, {card.corpus_size} documents, "
+                       f"corpus fingerprint {prints.get('corpus')}",
+        "queries": f"{card.queries}, sample {said(card.sample) if card.sample else 'none'}",
+        "generation": card.generation or "not pinned",
+        **{f"fingerprint, {table}": value for table, value in sorted(prints.items())},
+        "collection": f"{card.source}, revision {card.revision or 'not stated'}",
+        "protocol": card.protocol, "depth": card.depth, "status": card.status,
+        "intervals": said(card.intervals or {}),
+        "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
+        "peak memory, MB": cost.get("peak_memory_mb"), "machine": said(card.machine),
+        "suite": card.suite_version, "commit": said(card.git),
+        "commit of the run": said(card.run_git),
+        "run file, sha256": card.run_sha256, "ledger": said(card.ledger),
+        "written": card.created,
+        "data licence": f"{card.licence or 'not stated'}; "
+                        f"{card.attribution or 'source not stated'}",
+    }
+    return [[name, "—" if value is None else said(value)] for name, value in facts.items()]
+
+
+def _view(stated: dict) -> str:
+    """A view with its cleaner; a system's own index states none."""
+    cleaner = stated.get("cleaner")
+    return f"{stated['view']}, cleaner {cleaner['name']} {cleaner['version']}" if cleaner else (
+        stated["view"])
+
+
+def said(value) -> str:
+    """A value of the record in words."""
+    if isinstance(value, dict):
+        return "; ".join(f"{k} {said(v)}" for k, v in sorted(value.items())) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "none" if value is None or value == "" else str(value)
+
+
+def _remarks(figures: pd.DataFrame, protocol: str) -> list[str]:
+    """A line a slice whose figures are absent or lack something, with the reason."""
+    named = figures[(figures["protocol"] == protocol) & figures["reason"].notna()]
+    first = named.drop_duplicates(["slice", "reason"])
+    lines = [f"- {_cell(f['slice'])}: {_cell(f['reason'])}" for f in first.to_dict("records")]
+    return [*lines, ""] if lines else []
 
 
 def said_of(card: Scorecard) -> list[tuple[str, str]]:
@@ -258,10 +365,23 @@ def said_of(card: Scorecard) -> list[tuple[str, str]]:
     return [(name, card.sentences[name]) for name in dict.fromkeys(f.measure for f in card.figures)]
 
 
-def _markdown_table(table: pd.DataFrame) -> list[str]:
-    head = ["measure", *table.columns]
-    rows = [[name, *row] for name, row in zip(table.index, table.to_numpy().tolist())]
-    return ["| " + " | ".join(map(_cell, line)) + " |" for line in (head, ["---"] * len(head), *rows)]
+def _markdown_table(table: pd.DataFrame, sentences: dict[str, str] | None = None) -> list[str]:
+    """A table a row an index value; with sentences, each measure's own at the end of its row."""
+    rows = [[name, *row, *([sentences[name]] if sentences else [])]
+            for name, row in zip(table.index, table.to_numpy().tolist())]
+    return _markdown_rows([["measure", *table.columns, *(["what it says"] if sentences else [])],
+                           *rows])
+
+
+def markdown_table(frame: pd.DataFrame) -> list[str]:
+    """A frame of texts as the lines of a markdown table, without its index."""
+    return _markdown_rows([list(frame.columns), *frame.to_numpy().tolist()])
+
+
+def _markdown_rows(rows: list[list]) -> list[str]:
+    head, *rest = rows
+    return ["| " + " | ".join(map(_cell, line)) + " |"
+            for line in (head, ["---"] * len(head), *rest)]
 
 
 _MARKUP = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<|\\`*"})

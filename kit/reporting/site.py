@@ -13,9 +13,10 @@ from kit.errors import NotebookError
 from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
 from kit.relevance.slices import DOMAIN_SENTENCES
+from kit.reporting.card_comparison import standing
+from kit.reporting.rules import LABELS, RULES, label_sentence
 from kit.reporting.score import experiments_folder, main_table
 from kit.reporting.scorecard import (
-    LABELS,
     Scorecard,
     figure_table,
     figures_of,
@@ -44,7 +45,7 @@ def build(outputs: str) -> Path:
         for path, card in experiment["paths"]:
             _write(site / "scorecards" / f"{path.stem}.html", "card.html.j2", _card_values(card), up="../")
     _write(site / "measures.html", "measures.html.j2", {
-        "title": "Measures", "protocols": PROTOCOL_SENTENCES.items(), "labels": LABELS.items(),
+        "title": "Measures", "protocols": PROTOCOL_SENTENCES.items(), "labels": [(name, label_sentence(name)) for name in LABELS], "rules": RULES,
         "slices": DOMAIN_SENTENCES.items(),
         "measures": [(name if m.cutoff == "optional" else f"{name}@k",
                       m.sentence.format(k="k", within="")) for name, m in MEASURES.items()]})
@@ -67,10 +68,11 @@ def _experiment(file: Path, home: Path, cards_folder: Path) -> dict:
     paths = [cards_folder / name for name in stated["scorecards"]]
     cards = [read_scorecard(path) for path in paths]
     measures = headlines([name for name, _ in said_of(cards[0])])
-    table = main_table(cards, measures)
+    table = main_table(cards, measures)[measures]
     notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
     return {
-        **stated, "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
+        **stated, "standing": standing([card.model_dump() for card in cards],
+                                       [card.system["name"] for card in cards]), "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
         "notebooks": notebooks,
         "rows": [{"system": card.system["name"], "labels": card.labels,
                   "link": f"scorecards/{path.stem}.html",
@@ -125,17 +127,18 @@ def _attribution(card: Scorecard) -> str:
 def _card_values(card: Scorecard) -> dict:
     protocols = list(dict.fromkeys(f.protocol for f in card.figures))
     details = {
-        "version": card.system["version"], "settings": card.system["settings"],
-        "corpus": f"{card.corpus_size} documents", "queries": card.queries, "depth": card.depth,
+        "mode": card.mode, "version": card.system["version"], "settings": card.system["settings"],
+        "corpus": f"{card.corpus_size} documents, fingerprint {card.fingerprints['corpus']}",
+        "queries": card.queries, "depth": card.depth,
         "views": {r: v["view"] for r, v in card.views.items()} if card.views else "the run file's own",
         "generation": card.generation or "not pinned", "fingerprint": card.fingerprints["together"],
         **{k.replace("_", " "): v for k, v in card.counts.items()},
-        "run file sha256": card.run_sha256, "suite": card.suite_version, "commit": card.git["sha"],
+        "run file sha256": card.run_sha256, "ledger": card.ledger, "suite": card.suite_version, "commit": card.git["sha"],
         "made": card.created, "machine": card.machine, "cost": card.cost,
     }
     return {
         "title": f"{card.system['name']} on {card.environment}", "card": card,
-        "label_sentences": LABELS, "sentences": said_of(card),
+        "label_sentences": {label: label_sentence(label) for label in card.labels}, "sentences": said_of(card),
         "details": [(k, _flat(v)) for k, v in details.items()],
         "tables": [(p, Markup(figure_table(figures_of(card), p).to_html(border=0))) for p in protocols],
     }

@@ -5,6 +5,7 @@ import reprlib
 import resource
 import shutil
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kit import SUITE_VERSION
+from kit import SUITE_VERSION, ledger
 from kit.collection.schema import require_sound
 from kit.errors import RunError, SearchError
 from kit.files import digest_of, digest_of_file, find_path, outputs_folder, safe_name, write_json
 from kit.params import Params
 from kit.progress import blocks, steps
+from kit.provenance import git_state, machine
 from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
 from kit.retrieval.shipped import make_system, system_names
@@ -75,8 +77,9 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
                   "corpus": declaration(params.corpus_view) if _reads_corpus(system) else UNSEEN}}
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():
-        return reopen(folder)
-    return _search(collection, system, params, stated, folder)
+        return _reopened(folder, params)
+    with _recorded(stated, folder, params) as begun:
+        return _search(collection, system, params, stated | begun, folder)
 
 
 def require_ready(collection, params: Params) -> None:
@@ -126,15 +129,59 @@ def _conditions(collection, params: Params) -> dict:
     }
 
 
+def run_key(stated: dict) -> str:
+    """The digest of all that a run depends on: system, settings, views, data, depth and sample.
+
+    The generation's name is no part of it: a run stays the same when its data is pinned later.
+    """
+    rest = {name: value for name, value in stated.items() if name != "generation"}
+    return digest_of({**rest, "suite_version": SUITE_VERSION})
+
+
 def _folder(params: Params, stated: dict) -> Path:
     """One folder for each set of conditions: the name, and a digest of all that is stated."""
-    key = digest_of({**stated, "suite_version": SUITE_VERSION})[:10]
-    name = f"{safe_name(stated['system']['name'], 'system')}-{key}"
+    name = f"{safe_name(stated['system']['name'], 'system')}-{run_key(stated)[:10]}"
     return outputs_folder(params.outputs) / "runs" / stated["environment"] / name
 
 
 def _reads_corpus(system) -> bool:
     return hasattr(system, "prepare")
+
+
+@contextmanager
+def _recorded(stated: dict, folder: Path, params: Params):
+    """Notes in the ledger that a run begins and how it ends; yields what the manifest has of it."""
+    git, system = git_state(), stated["system"]
+    with ledger.opened(params.outputs) as book:
+        run = book.begin(
+            run_key(stated), system=system["name"], version=system["version"],
+            settings=digest_of(system["given"]), environment=stated["environment"],
+            generation=stated["generation"], fingerprint=stated["fingerprints"]["together"],
+            corpus=stated["fingerprints"]["corpus"], depth=stated["depth"], sample=stated["sample"],
+            views={role: view["view"] for role, view in (stated["views"] or {}).items()} or None,
+            suite_version=SUITE_VERSION, git=git,
+            folder=folder.relative_to(outputs_folder(params.outputs)).as_posix())
+    if run.event["git"]["dirty"] is not False:  # the blocks of before are in the run too
+        git = run.event["git"]
+    try:
+        yield {"ledger": {"line": run.number, "sha256": run.sha256}, "git": git,
+               "machine": machine()}
+    except BaseException as error:
+        status = "failed" if isinstance(error, Exception) else "stopped"
+        with ledger.opened(params.outputs) as book:
+            book.end(run.sha256, status, reason=f"{type(error).__name__}: {error}"[:500])
+        raise
+    _reopened(folder, params)
+
+
+def _reopened(folder: Path, params: Params) -> SavedRun:
+    """A run that is there whole, its end noted in the ledger if a kill came between the two."""
+    saved = reopen(folder)
+    run = (saved.manifest.get("ledger") or {}).get("sha256")
+    if ledger.read(params.outputs).ending(run) is None:
+        with ledger.opened(params.outputs) as book:
+            book.end(run, saved.manifest["status"], run_sha256=saved.manifest["run_sha256"])
+    return saved
 
 
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
@@ -304,13 +351,14 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
         "views": None}
     folder = _folder(params, stated)
     if (folder / "manifest.json").exists():
-        return reopen(folder)
+        return _reopened(folder, params)
     own_entries = searched.isin(collection.ids("corpus")).sum() if collection.shared_ids else 0
-    return _save(folder, table, searched, {
-        **stated, "own_entries_excluded": int(own_entries), "own_entry_ranks": ranks,
-        "ties_at_the_cut": tied, "failures": [],
-        "notes": {**seen, "own_entries_in_the_file": own},
-        "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+    with _recorded(stated, folder, params) as begun:
+        return _save(folder, table, searched, {
+            **stated, **begun, "own_entries_excluded": int(own_entries), "own_entry_ranks": ranks,
+            "ties_at_the_cut": tied, "failures": [],
+            "notes": {**seen, "own_entries_in_the_file": own},
+            "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
 
 
 def own_entry_ranks(table: pa.Table) -> list[list]:

@@ -4,9 +4,19 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from kit.evaluation.uncertainty import FEW, caution, intervals, paired_test, smallest_difference
+from kit.evaluation.uncertainty import (
+    FEW,
+    caution,
+    effect_size,
+    holm,
+    intervals,
+    paired_test,
+    smallest_difference,
+)
 
 VALUES = np.random.default_rng(7).beta(0.4, 1.2, size=(60, 3))  # skewed, as nDCG is
 GOLDS = np.random.default_rng(8).integers(1, 12, size=60).astype(float)
@@ -145,3 +155,52 @@ def test_no_spread_shows_no_difference(values):
     (FEW, ""), (10_000, "")])
 def test_a_caution_stands_where_queries_are_too_few(n, said):
     assert caution(n).startswith(said) and bool(caution(n)) == bool(said)
+
+
+# --- Holm's correction, and the effect size --------------------------------------------------------
+
+P = st.lists(st.one_of(st.just(np.nan), st.floats(0, 1)), max_size=8)
+
+
+def stepped_down(p: list[float], level: float) -> list[bool]:
+    """Holm's procedure as he gives it: the smallest against level / m, the next against level /
+    (m - 1), until one is not rejected."""
+    tested = sorted((v, i) for i, v in enumerate(p) if not np.isnan(v))
+    rejected = [False] * len(p)
+    for step, (v, i) in enumerate(tested):
+        if v * (len(tested) - step) > level:
+            break
+        rejected[i] = True
+    return rejected
+
+
+@given(P, st.floats(0.001, 0.999))
+def test_a_corrected_p_rejects_what_holms_steps_reject(p, level):
+    corrected = holm(np.array(p))
+    assert [bool(v <= level) for v in corrected] == stepped_down(p, level)
+
+
+@given(P)
+def test_correction_lowers_no_p_keeps_their_order_and_what_was_not_tested(p):
+    p = np.array(p, float)
+    corrected = holm(p)
+    tested = ~np.isnan(p)
+    assert (np.isnan(corrected) == ~tested).all()
+    assert (corrected[tested] >= p[tested]).all() and (corrected[tested] <= 1).all()
+    order = np.argsort(p[tested], kind="stable")
+    assert (np.diff(corrected[tested][order]) >= 0).all()
+
+
+def test_a_single_test_needs_no_correction():
+    assert holm(np.array([0.03])).tolist() == [0.03]
+
+
+def test_the_effect_size_is_the_paired_t_over_the_root_of_n():
+    a, b = VALUES[:, 0], VALUES[:, 1]
+    assert effect_size(a, b) == pytest.approx(stats.ttest_rel(a, b).statistic / np.sqrt(len(a)))
+    assert effect_size(b, a) == -effect_size(a, b)
+
+
+def test_an_effect_without_a_spread_is_none():
+    assert effect_size(np.ones(3), np.ones(3)) == 0
+    assert np.isnan(effect_size(np.ones(3), np.zeros(3))) and np.isnan(effect_size([1], [0]))

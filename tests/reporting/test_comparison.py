@@ -1,12 +1,14 @@
 """Systems side by side: refused under other conditions, and counted right under the same."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from kit.collection.sources import open_collection
 from kit.errors import ScorecardError
 from kit.evaluation.evaluate import evaluate
-from kit.evaluation.uncertainty import paired_test
+from kit.evaluation.uncertainty import effect_size, holm, paired_test
+from kit.relevance.slices import DOMAINS
 from kit.reporting.comparison import (
     by_slice,
     finding_found,
@@ -66,6 +68,15 @@ def test_wins_ties_and_losses_are_the_other_systems(evaluations):
     assert row["mean against"] == pytest.approx((1 / 2 + 1) / 3)
     assert row["difference"] == pytest.approx(row["mean"] - row["mean against"])
     assert row["p"] == paired_test([1, 1 / 3, 0], [1 / 2, 1, 0], seed=0)
+    assert row["effect"] == effect_size(np.array([1, 1 / 3, 0]), np.array([1 / 2, 1, 0]))
+
+
+def test_the_tests_of_a_table_are_corrected_for_their_number(evaluations):
+    frame = side_by_side(evaluations, seed=0)
+    assert frame["p Holm"].equals(pd.Series(holm(frame["p"].to_numpy()), name="p Holm"))
+    assert frame["p"].notna().sum() == 2 and (frame["p Holm"] >= frame["p"])[:2].all()
+    sliced = by_slice(evaluations, "RR", seed=0)
+    assert sliced["p Holm"].equals(pd.Series(holm(sliced["p"].to_numpy()), name="p Holm"))
 
 
 def test_a_share_over_all_pairs_has_a_difference_but_no_p(evaluations):
@@ -75,7 +86,8 @@ def test_a_share_over_all_pairs_has_a_difference_but_no_p(evaluations):
 
 def test_a_slice_compares_its_own_queries(evaluations):
     frame = by_slice(evaluations, "RR", seed=0).set_index("slice")
-    assert frame["n"].to_dict() == {"IN": 2, "MIXED": 0, "OUT": 1, "UNKNOWN": 0}
+    assert frame.loc[list(DOMAINS), "n"].to_dict() == {"IN": 2, "MIXED": 0, "OUT": 1, "UNKNOWN": 0}
+    assert frame.loc["IN", ["wins", "ties", "losses"]].tolist() == [1, 0, 1]
     assert frame.loc["IN", "difference"] == pytest.approx((1 / 2 - 2 / 3) / 2)
     assert frame.loc[["MIXED", "UNKNOWN"], ["difference", "p"]].isna().all(axis=None)
 

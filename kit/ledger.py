@@ -1,0 +1,187 @@
+"""The ledger: every run that was begun, how it ended, and every scorecard, in the order of events.
+
+`outputs/reports/ledger.jsonl` holds a JSON object a line, each with the sha256 of the line before
+under `previous`, so that a line can't be changed or taken out unseen. Lines are only ever appended,
+one write a line under a lock. A line that a kill has torn stays as it is: the next writer ends it
+with a newline and goes on, and the chain runs over its bytes like any other's.
+
+Events: `run begun` (what is searched, under which conditions), `run resumed`, `run ended` (status
+complete, incomplete, failed or stopped), `scorecard` (the file's name and the digests of JSON and
+markdown). A run is named by the sha256 of its `run begun` line.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kit.errors import LedgerError
+from kit.files import outputs_folder
+from kit.provenance import utc_now
+
+try:
+    import fcntl
+except ImportError:  # not POSIX
+    fcntl = None
+
+START = "0" * 64  # `previous` of the first line
+BEGUN, RESUMED, ENDED, CARD = "run begun", "run resumed", "run ended", "scorecard"
+PATIENCE = 60  # seconds that a lock file is waited for, where there is no flock
+
+
+def ledger_path(outputs: str) -> Path:
+    """Where the ledger of an outputs folder lies."""
+    return outputs_folder(outputs) / "reports" / "ledger.jsonl"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line as it was read. number: from 1. event: None for a line that a kill has torn."""
+
+    number: int
+    sha256: str
+    event: dict | None
+
+    def is_a(self, what: str, **values) -> bool:
+        """Whether the line is such an event and has these values."""
+        return self.event is not None and self.event.get("event") == what and all(
+            self.event.get(name) == value for name, value in values.items())
+
+
+class Ledger:
+    """An open ledger, read whole; `append` adds to file and lines. Made by `opened`."""
+
+    def __init__(self, path: Path, handle: int | None, raw: bytes):
+        self.path, self._handle = path, handle
+        self.lines = [_line(n, text) for n, text in enumerate(_split(raw), 1)]
+        self._torn = bool(raw) and not raw.endswith(b"\n")
+
+    def append(self, event: str, **values) -> Line:
+        """Writes one line and returns it. Raises LedgerError when it can't be written whole."""
+        stated = {"previous": self.lines[-1].sha256 if self.lines else START, "event": event,
+                  "time": utc_now(), **values}
+        text = json.dumps(stated, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        raw = text.encode("utf-8", "backslashreplace")
+        whole = (b"\n" if self._torn else b"") + raw + b"\n"
+        if os.write(self._handle, whole) < len(whole):
+            raise LedgerError("the ledger's line was cut short", self.path,
+                              "Make room on the disk, and run again")
+        self._torn = False
+        self.lines.append(_line(len(self.lines) + 1, raw))
+        return self.lines[-1]
+
+    def begin(self, key: str, **conditions) -> Line:
+        """The `run begun` line of a search about to start.
+
+        key: digest of all that the run depends on. A run of that key that was begun and has no
+        result yet is the same run, continued: it gets a `run resumed` line, and its first line
+        is returned.
+        """
+        begun = [line for line in self.lines if line.is_a(BEGUN, key=key)]
+        if begun and not self._has_result(begun[-1]):
+            self.append(RESUMED, run=begun[-1].sha256)
+            return begun[-1]
+        # the id tells it from the line of another ledger, of the same second
+        return self.append(BEGUN, key=key, id=secrets.token_hex(8), **conditions)
+
+    def end(self, run: str, status: str, **values) -> None:
+        """Notes how a run ended, once: a run that has its result is not ended again."""
+        begun = self.find(run)
+        if begun is not None and not self._has_result(begun):
+            self.append(ENDED, run=run, status=status, **values)
+
+    def _has_result(self, begun: Line) -> bool:
+        return self.ending(begun.sha256) is not None
+
+    def ending(self, run: str) -> Line | None:
+        """The line that says with which result a run ended; None where it has none."""
+        return next((line for line in self.lines if line.is_a(ENDED, run=run)
+                     and line.event.get("status") in ("complete", "incomplete")), None)
+
+    def find(self, sha256: str | None) -> Line | None:
+        """The line of that digest, or None."""
+        return next((line for line in self.lines if line.sha256 == sha256), None)
+
+    def search_number(self, run: str | None) -> int | None:
+        """How many searches of the same key were begun up to this one: 1 for the first; None for
+        a run that the ledger does not have."""
+        begun = self.find(run)
+        if begun is None or not begun.is_a(BEGUN):
+            return None
+        same = [line.number for line in self.lines if line.is_a(BEGUN, key=begun.event["key"])]
+        return same.index(begun.number) + 1
+
+    def faults(self) -> list[str]:
+        """What breaks the chain, a sentence a fault; empty for a ledger as it was written."""
+        found, before = [], START
+        for line in self.lines:
+            if line.event is not None and line.event.get("previous") != before:
+                found.append(f"line {line.number} of the ledger does not follow from the line "
+                             "before")
+            before = line.sha256
+        return found
+
+
+@contextmanager
+def opened(outputs: str):
+    """The ledger, locked against other processes, for reading and appending."""
+    path = ledger_path(outputs)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        with _locked(handle, path):
+            with open(handle, "rb", closefd=False) as file:
+                raw = file.read()
+            yield Ledger(path, handle, raw)
+    finally:
+        os.close(handle)
+
+
+def read(outputs: str) -> Ledger:
+    """The ledger as it stands, for reading only; without a line where there is none."""
+    path = ledger_path(outputs)
+    return Ledger(path, None, path.read_bytes() if path.exists() else b"")
+
+
+@contextmanager
+def _locked(handle: int, path: Path):
+    """Held by one process at a time; a process that dies lets go of a flock by itself."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # closing the file lets go
+        yield
+        return
+    lock = path.with_suffix(".lock")
+    until = time.monotonic() + PATIENCE
+    while not _taken(lock):
+        if time.monotonic() > until:
+            raise LedgerError("another process holds the ledger", lock,
+                              "If no other process runs, delete this file")
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        lock.unlink()
+
+
+def _taken(lock: Path) -> bool:
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+        return True
+    except FileExistsError:
+        return False
+
+
+def _split(raw: bytes) -> list[bytes]:
+    return raw.removesuffix(b"\n").split(b"\n") if raw else []
+
+
+def _line(number: int, raw: bytes) -> Line:
+    try:
+        event = json.loads(raw)
+    except ValueError:
+        event = None
+    return Line(number, hashlib.sha256(raw).hexdigest(), event if isinstance(event, dict) else None)

@@ -1,0 +1,254 @@
+"""Scorecards side by side: what `python -m kit compare` shows. Cards hold means; the values a query
+come from their runs, scored anew."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kit.collection.registry import Entry
+from kit.collection.sources import open_collection
+from kit.errors import ScorecardError
+from kit.evaluation.evaluate import Evaluation, evaluate
+from kit.evaluation.measures import MEASURES, parse_measure
+from kit.files import write_text, written_whole
+from kit.reporting import comparison, plots, rules, show
+from kit.reporting.scorecard import (
+    Scorecard,
+    figure_table,
+    figures_of,
+    markdown_table,
+    said,
+)
+from kit.reporting.verify import find_run, outputs_of, params_of, require_unchanged
+from kit.retrieval.execute import searched_ids
+
+CALIBRATION_COLUMNS = ["system", "measure", "scope", "published", "tolerance", "ours",
+                       "difference", "verdict", "source"]
+WITHIN, MISSES = "within the tolerance", "MISSES its published value"
+
+
+@dataclass(frozen=True)
+class CardComparison:
+    """Cards under one set of conditions. names: {system: card}, BM25 first if it is there.
+
+    systems: a row a card. pairs, slices: as `comparison` makes them, against the first system.
+    calibration: see `calibration_table`. reasons: why it may not be shown outside; empty when it
+    may. measure: what slices and pictures are about.
+    """
+
+    names: dict[str, Scorecard]
+    evaluations: dict[str, Evaluation]
+    measure: str
+    systems: pd.DataFrame
+    pairs: pd.DataFrame
+    slices: pd.DataFrame
+    calibration: pd.DataFrame
+    reasons: list[str]
+
+
+def compare(paths: list[Path], collection=None, outputs: str | None = None) -> CardComparison:
+    """The comparison of scorecards, each as the ledger of its folder lists it.
+
+    Raises RuleError for cards that are not as they were written (rule 5), for conditions that
+    differ (rule 2, every one listed) and for a collection that is not the cards' (rule 1);
+    ScorecardError for fewer than two cards and for a run file that is gone.
+    """
+    if len(paths) < 2:
+        raise ScorecardError("a comparison needs two scorecards", str(paths[0]) if paths else "",
+                             "Name another, best that of a baseline")
+    places = {path: outputs or outputs_of(path) for path in paths}
+    cards = {path: require_unchanged(path, places[path]) for path in paths}
+    paths = sorted(cards, key=lambda path: not rules.is_bm25(cards[path].system))
+    by_name = dict(zip(_names([cards[path] for path in paths]), (cards[path] for path in paths)))
+    records = [card.model_dump() for card in by_name.values()]
+    rules.require_identical(records, list(by_name))
+    first = cards[paths[0]]
+    collection = collection or open_collection(first.source or first.environment,
+                                               revision=first.revision)
+    if collection.fingerprints != first.fingerprints:
+        raise rules.PINNED.broken("the collection is not the one that the cards name",
+                                  collection.source, "Name it with --collection")
+    common = _common_measures(by_name)
+    measure = next((m for m in common if MEASURES[parse_measure(m)[0]].per_query), None)
+    if measure is None:
+        raise ScorecardError("the cards have no measure in common that has a value a query",
+                             "comparison", "Score the runs with the same measures")
+    evaluations = {name: _evaluated(card, path, collection, places[path], common)
+                   for path, (name, card) in zip(paths, by_name.items())}
+    seed = params_of(first, ".").seed
+    calibration = calibration_table(by_name, collection.entry)
+    return CardComparison(
+        by_name, evaluations, measure, system_table(by_name, calibration),
+        comparison.side_by_side(evaluations, seed),
+        comparison.by_slice(evaluations, measure, seed), calibration,
+        rules.not_publishable(records, list(by_name)))
+
+
+def _names(cards: list[Scorecard]) -> list[str]:
+    """The systems' names, with a number behind the second of two that are named alike."""
+    names = [card.system["name"] for card in cards]
+    return [f"{name} #{names[:i].count(name) + 1}" if name in names[:i] else name
+            for i, name in enumerate(names)]
+
+
+def _common_measures(cards: dict[str, Scorecard]) -> list[str]:
+    """The measures that every card has, in the order of the first."""
+    held = [dict.fromkeys(f.measure for f in card.figures) for card in cards.values()]
+    return [m for m in held[0] if all(m in other for other in held)]
+
+
+def _evaluated(card: Scorecard, path: Path, collection, outputs: str,
+               measures: list[str]) -> Evaluation:
+    """The card's run, scored anew; refused when a mean is not the card's."""
+    params = params_of(card, outputs)
+    run = find_run(outputs, card)
+    evaluation = evaluate(run.table, collection, card.protocol, measures,
+                          searched_ids(collection, params))
+    stated = {f.measure: f.mean for f in card.figures
+              if (f.protocol, f.slice) == (card.protocol, "all")}
+    differ = [m for m in measures if abs(evaluation.mean(m) - stated[m]) > 1e-9]
+    if differ:
+        raise rules.IMMUTABLE.broken(f"recomputed, {', '.join(differ)} differ from the card", path,
+                                     "'python -m kit verify' says what differs")
+    return evaluation
+
+
+def system_table(cards: dict[str, Scorecard], calibration: pd.DataFrame) -> pd.DataFrame:
+    """A row a card: what it is, its labels, whether it is a baseline, and how it was calibrated.
+
+    Columns: system, version, mode, corpus view, baseline, published values, labels, written.
+    """
+    rows = []
+    for name, card in cards.items():
+        verdicts = set(calibration.loc[calibration["system"] == name, "verdict"])
+        checked = MISSES if MISSES in verdicts else WITHIN if WITHIN in verdicts else ""
+        rows.append({
+            "system": name, "version": card.system["version"], "mode": card.mode,
+            "corpus view": card.views["corpus"]["view"] if card.views else "not stated",
+            "baseline": "BM25" if rules.is_bm25(card.system) else
+                        "public embedding" if rules.is_public_embedding(card.system) else "",
+            "published values": checked, "labels": ", ".join(card.labels) or "none",
+            "written": card.created})
+    return pd.DataFrame(rows)
+
+
+def calibration_table(cards: dict[str, Scorecard], entry: Entry | None) -> pd.DataFrame:
+    """Published values beside ours: a row each that the registry has for a card's system and view.
+
+    A published value is a target with a tolerance. It holds for all queries, so that a sample has
+    none. A scope that the card does not have as a protocol is pending. Columns as
+    CALIBRATION_COLUMNS.
+    """
+    rows = []
+    for name, card in cards.items():
+        for target in entry.calibration if entry and card.sample is None else ():
+            if not _is_of(target, card):
+                continue
+            for measure, scopes in target["values"].items():
+                rows += [_beside(name, card, target, measure, *value) for value in scopes.items()]
+    return pd.DataFrame(rows, columns=CALIBRATION_COLUMNS)
+
+
+def _is_of(target: dict, card: Scorecard) -> bool:
+    """Whether published values are those of the card's system, settings and views."""
+    have = {**card.system.get("given", {}), **card.system.get("settings", {})}
+    views = {role: v["view"] for role, v in (card.views or {}).items()}
+    return (target["system"].lower() == card.system["name"].lower() and target["views"] == views
+            and all(have.get(k) == v for k, v in target.get("settings", {}).items()))
+
+
+def _beside(name: str, card: Scorecard, target: dict, measure: str, scope: str,
+            value: float) -> dict:
+    """A published value and ours. The scope ALL is the protocol all; another is one of its name."""
+    protocol = "all" if scope == "ALL" else scope
+    ours = next((f.mean for f in card.figures
+                 if (f.protocol, f.slice, f.measure) == (protocol, "all", measure)), None)
+    off = None if ours is None else ours - value
+    verdict = "pending: the card has no such figure" if off is None else (
+        WITHIN if abs(off) <= target["tolerance"] else MISSES)
+    return {"system": name, "measure": measure, "scope": scope, "published": value,
+            "tolerance": target["tolerance"], "ours": ours, "difference": off, "verdict": verdict,
+            "source": target["source"]}
+
+
+def require_publishable(compared: CardComparison) -> None:
+    """Raises RuleError (rule 7, or that of a label) unless it may be shown outside."""
+    rules.require_publishable([c.model_dump() for c in compared.names.values()],
+                              list(compared.names))
+
+
+def standing(records: list[dict], names: list[str]) -> str:
+    """Whether cards side by side may be shown outside, in a sentence with every reason."""
+    reasons = [f"{rules.IDENTICAL.title}: they differ in {d}" for d in rules.differing(records)]
+    reasons += rules.not_publishable(records, names)
+    return f"Not to be shown outside. {'; '.join(reasons)}." if reasons else (
+        "May be shown outside: both baselines ride along, and no card has a label.")
+
+
+def show_standing(cards: list[Scorecard]) -> None:
+    """Shows whether an experiment's cards, side by side, may be shown outside."""
+    show.say(standing([c.model_dump() for c in cards], [c.system["name"] for c in cards]))
+
+
+# --- as text and pictures -------------------------------------------------------------------------
+
+FORMATS = {"mean": "{:.3f}", "mean against": "{:.3f}", "difference": "{:+.3f}", "p": "{:.4f}",
+           "p Holm": "{:.4f}", "effect": "{:+.2f}", "published": "{:.3f}", "ours": "{:.3f}",
+           "tolerance": "{:.3f}"}
+
+
+def markdown(compared: CardComparison) -> str:
+    """The comparison as one markdown sheet, without its pictures."""
+    first = next(iter(compared.names.values()))
+    mark = "" if not compared.reasons else " (not to be shown outside)"
+    records = [card.model_dump() for card in compared.names.values()]
+    lines = [f"# Systems on {first.environment}{mark}", "", standing(records, list(compared.names)),
+             "", f"Environment {first.environment}, {first.corpus_size} documents, generation "
+             f"{first.generation or 'not pinned'}, protocol {first.protocol}, depth {first.depth}, "
+             f"queries {first.queries}, sample {said(first.sample)}.", ""]
+    lines += _section("Systems", compared.systems, mark)
+    for name, card in compared.names.items():
+        table = figure_table(figures_of(card), card.protocol)
+        table = table.rename_axis(index="measure").reset_index()
+        labels = f", labels {', '.join(card.labels)}" if card.labels else ""
+        lines += _section(f"{name}: measures by slice{labels}", table, "")
+    lines += _section("Differences", compared.pairs, mark)
+    lines += ["p is that of a paired randomization test over queries; p Holm is corrected for all "
+              "tests of this table; effect is Cohen's d_z, the mean difference over the standard "
+              "deviation of the differences.", ""]
+    lines += _section(f"{compared.measure} by slice", compared.slices, mark)
+    if len(compared.calibration):
+        lines += _section("Published values", compared.calibration, mark)
+    return "\n".join(lines)
+
+
+def _section(title: str, frame: pd.DataFrame, mark: str) -> list[str]:
+    shown = frame.astype(object)
+    for name in shown.columns:
+        form = FORMATS.get(name, "{}")
+        shown[name] = ["—" if pd.isna(v) else form.format(v) for v in frame[name]]
+    return [f"## {title}{mark}", "", *markdown_table(shown), ""]
+
+
+def write(compared: CardComparison, folder: Path) -> Path:
+    """Writes comparison.md with its pictures into a folder and returns it."""
+    pictures = {}
+    (base, first), *others = compared.evaluations.items()
+    frames = {name: figures_of(card) for name, card in compared.names.items()}
+    title = f"{compared.measure} by slice, with 95 % intervals"
+    pictures["by-slice.png"] = (title, plots.by_slice(
+        frames, compared.measure, first.protocol, title))
+    for n, (name, other) in enumerate(others, 1):
+        values = comparison.query_differences(other, first, compared.measure)
+        title = (f"{name} is better on {(values > 0).sum()} queries, {base} on "
+                 f"{(values < 0).sum()}, equal on {(values == 0).sum()}")
+        pictures[f"differences-{n}.png"] = (
+            title, plots.differences(values, name, base, compared.measure, title))
+    lines = [markdown(compared)]
+    for file, (title, figure) in pictures.items():
+        with written_whole(folder / file) as part:
+            figure.savefig(part, format="png")
+        lines.append(f"![{title}]({file})\n")
+    write_text(folder / "comparison.md", "\n".join(lines))
+    return folder / "comparison.md"
