@@ -100,7 +100,7 @@ def test_1_made_up_data_under_another_name(bench):
 
 def test_1_the_kits_own_generation_can_not_be_pinned_over(bench):
     user_registry().write_text("mini: {generations: {mini-1: {corpus: f}}}")
-    with pytest.raises(CollectionError, match="'mini-2' of mini is the kit's own"):
+    with pytest.raises(CollectionError, match="'mini-1' of mini is the kit's own"):
         open_collection("mini")
 
 
