@@ -107,8 +107,8 @@ def label_sentence(name: str) -> str:
 
 # --- one card -------------------------------------------------------------------------------------
 
-STANDARD_SLICES = ("all", *getattr(slices, "NAMES", slices.DOMAINS))
-STANDARD_PROTOCOLS = tuple(PROTOCOLS) if hasattr(slices, "NAMES") else ("all",)
+STANDARD_SLICES = ("all", *slices.NAMES)
+STANDARD_PROTOCOLS = tuple(PROTOCOLS)
 
 
 def missing_slices(figures: Iterable) -> list[str]:
