@@ -7,7 +7,6 @@ import pandas as pd
 
 from kit.evaluation.evaluate import Evaluation
 from kit.evaluation.uncertainty import effect_size, holm, paired_test
-from kit.relevance.slices import DOMAINS
 from kit.reporting import plots, rules, show
 from kit.retrieval.execute import SavedRun
 from kit.text.views import view_of
@@ -148,11 +147,7 @@ def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.
 
 def slice_values(evaluation: Evaluation, measure: str) -> dict[str, pd.Series]:
     """{slice: the measure's values by query}, all but "all"."""
-    if hasattr(evaluation, "parts"):
-        return {name: part.values[measure] for name, part in evaluation.parts.items()
-                if name != "all"}
-    tags = evaluation.domains.reindex(evaluation.values.index)
-    return {name: evaluation.values.loc[(tags == name).to_numpy(), measure] for name in DOMAINS}
+    return {name: part.values[measure] for name, part in evaluation.parts.items() if name != "all"}
 
 
 def finding_found(found: pd.DataFrame) -> str:

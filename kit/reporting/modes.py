@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kit.collection.schema import FEATURES
 from kit.reporting import rules
 from kit.text.views import VIEWS
 
@@ -61,8 +60,8 @@ def mode_table(collection) -> pd.DataFrame:
 
 def _lacks(collection, mode: Mode) -> str:
     """What a collection lacks for a mode; empty when it can be run."""
-    columns = getattr(collection, "columns", FEATURES)["queries"]
-    fields = [f for f in VIEWS.get(mode.query_view, (mode.query_view,)) if f in columns]
+    columns = collection.columns["queries"]
+    fields = [f for f in VIEWS[mode.query_view] if f in columns]
     is_rows = "text" in columns
     if not fields or (is_rows and mode.query_view != "text"):
         return mode.lacks

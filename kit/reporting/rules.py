@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from kit.collection.registry import registered_corpora
 from kit.errors import RuleError
-from kit.relevance import slices
 from kit.relevance.protocols import PROTOCOLS
+from kit.relevance.slices import NAMES
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def label_sentence(name: str) -> str:
 
 # --- one card -------------------------------------------------------------------------------------
 
-STANDARD_SLICES = ("all", *slices.NAMES)
+STANDARD_SLICES = ("all", *NAMES)
 STANDARD_PROTOCOLS = tuple(PROTOCOLS)
 
 

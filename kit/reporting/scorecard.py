@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
 from kit.evaluation.measures import sentence
-from kit.evaluation.uncertainty import RESAMPLES
+from kit.evaluation.uncertainty import RESAMPLES, caution
 from kit.files import dump_json, outputs_folder, safe_name, write_text
 from kit.params import Params
 from kit.provenance import git_state, utc_now
@@ -25,8 +25,8 @@ SCHEMA_VERSION = 2
 
 
 class Figure(BaseModel):
-    """One measure in one slice. mean, low, high are null where `reason` says why. smallest: the
-    smallest difference between two systems that this n could show."""
+    """One measure in one slice. mean, low, high are null where `reason` says why; smallest: see
+    `uncertainty.smallest_difference`."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -147,15 +147,7 @@ def _counts(manifest: dict, answered: int, figures: pd.DataFrame, protocol: str)
 
 
 def _figure(row: dict) -> Figure:
-    """A figure of the frame; columns that it lacks are null."""
-    values = {name: None if pd.isna(row.get(name)) else row[name]
-              for name in ("mean", "low", "high", "smallest")}
-    reason = row.get("reason")
-    if not isinstance(reason, str):
-        reason = "no query in this slice" if row["n"] == 0 else (
-            "one query has no interval" if values["low"] is None else None)
-    named = {name: row[name] for name in ("protocol", "slice", "measure", "n")}
-    return Figure(**named, **values, reason=reason)
+    return Figure(**{name: None if pd.isna(value) else value for name, value in row.items()})
 
 
 def folder(outputs: str) -> Path:
@@ -353,10 +345,10 @@ def said(value) -> str:
 
 
 def _remarks(figures: pd.DataFrame, protocol: str) -> list[str]:
-    """A line a slice whose figures are absent or lack something, with the reason."""
-    named = figures[(figures["protocol"] == protocol) & figures["reason"].notna()]
-    first = named.drop_duplicates(["slice", "reason"])
-    lines = [f"- {_cell(f['slice'])}: {_cell(f['reason'])}" for f in first.to_dict("records")]
+    """A line a slice whose figures are absent or few, with the reason."""
+    mine = figures[figures["protocol"] == protocol]
+    said_ = {(f["slice"], f["reason"] or caution(f["n"])): None for f in mine.to_dict("records")}
+    lines = [f"- {_cell(name)}: {_cell(reason)}" for name, reason in said_ if reason]
     return [*lines, ""] if lines else []
 
 

@@ -95,7 +95,7 @@ def test_1_a_second_name_for_pinned_data(bench):
 def test_1_made_up_data_under_another_name(bench):
     mini = open_collection("mini")
     renamed = dataclasses.replace(mini, source="real", environment="real", entry=None)
-    refused(rules.PINNED, pin.generation_name, renamed, match="'mini-2'")
+    refused(rules.PINNED, pin.generation_name, renamed, match=f"'{mini.generation}' of the collection 'mini'")
 
 
 def test_1_the_kits_own_generation_can_not_be_pinned_over(bench):

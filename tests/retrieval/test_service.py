@@ -466,7 +466,7 @@ def test_the_token_is_written_nowhere(serving, search, token, waits, tmp_path, c
             said.append(traceback.format_exc())
     assert len(said) == 8
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) == 8 and not [p for p in files if TOKEN.encode() in p.read_bytes()]
+    assert len(files) == 9 and not [p for p in files if TOKEN.encode() in p.read_bytes()]
     assert TOKEN not in "".join(said) + "".join(capfd.readouterr()) + caplog.text
 
 
@@ -530,7 +530,7 @@ def misbehaving(serving, search):
 
 def test_a_run_with_failed_queries_can_not_be_quoted(collection, misbehaving):
     figures = all_figures(misbehaving.table, collection, ["R@5"], 0)
-    card = make_scorecard(collection, misbehaving, figures, "all")
+    card = make_scorecard(collection, misbehaving, figures, Params())
     assert "INCOMPLETE" in card.labels and not card.quotable
     assert (card.counts["failed_queries"], card.counts["empty_rankings"]) == (4, 1)
     everyone, = (f for f in card.figures if (f.protocol, f.slice) == ("all", "all"))
