@@ -18,6 +18,7 @@ from kit.reporting.scorecard import (
     folder,
     make_scorecard,
     read_scorecard,
+    remarks,
     write_scorecard,
 )
 from kit.retrieval.execute import SavedRun, searched_ids
@@ -112,6 +113,8 @@ def show_figures(figures: dict[str, pd.DataFrame], protocol: str) -> None:
     for system, frame in figures.items():
         show.heading(system)
         display(show.table(figure_table(frame, protocol)))
+    for name, why in remarks(frame, protocol):
+        show.say(f"{name}: {why}.")
 
 
 def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -255,7 +255,7 @@ def figure_table(figures: pd.DataFrame, protocol: str, shown: str = "mean") -> p
     text = [_text(f) if shown == "mean" else f"{f[shown]:.3f}" for f in frame.to_dict("records")]
     table = frame.assign(text=text).pivot(index="measure", columns="slice", values="text")
     sizes = frame.drop_duplicates("slice").set_index("slice")["n"]
-    table = table.loc[frame["measure"].unique(), sizes.index]
+    table = table.loc[frame["measure"].unique(), sizes.index].fillna("—")
     table = table.rename(columns={s: f"{s} (n={n})" for s, n in sizes.items()})
     return table.rename_axis(index=None, columns="measure")
 
@@ -284,7 +284,7 @@ def markdown(card: Scorecard) -> str:
     for protocol in dict.fromkeys(f.protocol for f in card.figures):
         lines += [f"## {_cell(card.mode)}, protocol {protocol}{labels}", "",
                   *_markdown_table(figure_table(figures, protocol), card.sentences), "",
-                  *_remarks(figures, protocol)]
+                  *(f"- {_cell(name)}: {_cell(why)}" for name, why in remarks(figures, protocol)), ""]
         smallest = figure_table(figures, protocol, "smallest")
         if not smallest.empty:
             what = "Smallest difference that n queries could show"
@@ -344,12 +344,12 @@ def said(value) -> str:
     return "none" if value is None or value == "" else str(value)
 
 
-def _remarks(figures: pd.DataFrame, protocol: str) -> list[str]:
-    """A line a slice whose figures are absent or few, with the reason."""
+def remarks(figures: pd.DataFrame, protocol: str) -> list[tuple[str, str]]:
+    """(slice, sentence) of each slice that is absent, lacks something, or has few queries."""
     mine = figures[figures["protocol"] == protocol]
-    said_ = {(f["slice"], f["reason"] or caution(f["n"])): None for f in mine.to_dict("records")}
-    lines = [f"- {_cell(name)}: {_cell(reason)}" for name, reason in said_ if reason]
-    return [*lines, ""] if lines else []
+    said_ = [(name, reason or caution(int(n))) for name, reason, n in zip(
+        mine["slice"], mine["reason"].where(mine["reason"].notna(), None), mine["n"])]
+    return [(name, why) for name, why in dict.fromkeys(said_) if why]
 
 
 def said_of(card: Scorecard) -> list[tuple[str, str]]:

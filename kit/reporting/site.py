@@ -22,6 +22,7 @@ from kit.reporting.scorecard import (
     figures_of,
     folder,
     read_scorecard,
+    remarks,
     said_of,
 )
 
@@ -126,6 +127,7 @@ def _attribution(card: Scorecard) -> str:
 
 def _card_values(card: Scorecard) -> dict:
     protocols = list(dict.fromkeys(f.protocol for f in card.figures))
+    figures = figures_of(card)
     details = {
         "mode": card.mode, "version": card.system["version"], "settings": card.system["settings"],
         "corpus": f"{card.corpus_size} documents, fingerprint {card.fingerprints['corpus']}",
@@ -140,7 +142,8 @@ def _card_values(card: Scorecard) -> dict:
         "title": f"{card.system['name']} on {card.environment}", "card": card,
         "label_sentences": {label: label_sentence(label) for label in card.labels}, "sentences": said_of(card),
         "details": [(k, _flat(v)) for k, v in details.items()],
-        "tables": [(p, Markup(figure_table(figures_of(card), p).to_html(border=0))) for p in protocols],
+        "tables": [(p, Markup(figure_table(figures, p).to_html(border=0)), remarks(figures, p))
+                   for p in protocols],
     }
 
 
