@@ -18,11 +18,13 @@ test: $(VENV)/installed
 lab: $(VENV)/installed
 	@$(BIN)/jupyter lab --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
-# Executes the committed notebooks anew; look at the difference before you commit it.
+# Executes the committed notebooks anew; look at the difference before you commit it. They are moved
+# to their place when all have ended, so that the commit they name is the tree they were made from.
 notebooks: $(VENV)/installed
 	@set -e; export KIT_OUTPUTS="$$(mktemp -d)"; trap 'rm -rf "$$KIT_OUTPUTS"' EXIT; \
-	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
-	  --ExecutePreprocessor.record_timing=False notebooks/[0-9][0-9]_*.ipynb
+	$(BIN)/jupyter nbconvert --to notebook --execute --output-dir "$$KIT_OUTPUTS/executed" \
+	  --ExecutePreprocessor.record_timing=False notebooks/[0-9][0-9]_*.ipynb; \
+	mv "$$KIT_OUTPUTS"/executed/*.ipynb notebooks/
 
 clean:
 	rm -rf outputs/cache outputs/runs outputs/notebooks outputs/reports outputs/site

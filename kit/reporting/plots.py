@@ -172,18 +172,19 @@ def stacked_bars(table: pd.DataFrame, title: str, xlabel: str, colours: list[str
 
 
 def by_slice(figures: dict[str, pd.DataFrame], measure: str, protocol: str, title: str) -> Figure:
-    """A measure in each slice with its 95 % interval, a colour a system.
+    """A measure in each slice that has a query, with its 95 % interval, a colour a system.
 
     figures: {system: frame as evaluate.figures gives it}.
     """
     figure, axes = _new(title, height=3.6)
     for i, (system, frame) in enumerate(figures.items()):
-        rows = frame[(frame["measure"] == measure) & (frame["protocol"] == protocol)]
+        rows = frame[(frame["measure"] == measure) & (frame["protocol"] == protocol) & (frame["n"] > 0)]
         places = np.arange(len(rows)) + (i - (len(figures) - 1) / 2) * 0.16
         spread = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
         axes.errorbar(places, rows["mean"], yerr=np.maximum(spread, 0), fmt="o", ms=7, capsize=4,
                       label=system, color=COLOURS[i % len(COLOURS)])
-        axes.set_xticks(np.arange(len(rows)), [f"{s}\nn={n}" for s, n in zip(rows["slice"], rows["n"])])
+        axes.set_xticks(np.arange(len(rows)), [f"{s}\nn={n}" for s, n in zip(rows["slice"], rows["n"])],
+                        fontsize=8.5)
     axes.set(ylabel=measure, ylim=(0, 1.02), xlim=(-0.6, len(rows) - 0.4))
     axes.grid(axis="x", visible=False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))

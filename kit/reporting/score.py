@@ -109,10 +109,11 @@ def card_table(params: Params) -> pd.DataFrame:
 
 
 def show_figures(figures: dict[str, pd.DataFrame], protocol: str) -> None:
-    """A table a system: measures by slice under one protocol, with n and interval."""
+    """A table a system: measures by slice under one protocol, with n and interval; below them why
+    a slice is absent, or what to think of one with few queries."""
     for system, frame in figures.items():
         show.heading(system)
-        display(show.table(figure_table(frame, protocol)))
+        display(show.table(figure_table(frame[frame["n"] > 0], protocol)))
     for name, why in remarks(frame, protocol):
         show.say(f"{name}: {why}.")
 
