@@ -20,6 +20,7 @@ from datasets.packaged_modules.cache.cache import Cache
 from kit.collection import miniature
 from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM
+from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
 from kit.collection.registry import Entry, folder_entry, registry
 from kit.collection.rows import ROWS, ROWS_FILE, read_rows
@@ -77,7 +78,7 @@ class Collection:
             return batch.column(column).to_pylist()
         except UnicodeDecodeError as error:  # Parquet files may hold any bytes as text
             if self.lenient:
-                return [_escaped(v) for v in _as_bytes(batch.column(column)).to_pylist()]
+                return [escaped(v) for v in as_bytes(batch.column(column)).to_pylist()]
             raise CollectionError(f"the column '{column}' of {table} is not UTF-8: {error.reason}",
                                   self.source, "Write the table anew as UTF-8") from error
 
@@ -95,9 +96,9 @@ class Collection:
                     try:
                         batch.column(column).validate(full=True)
                     except pa.ArrowInvalid:
-                        values = _as_bytes(batch.column(column)).to_pylist()
+                        values = as_bytes(batch.column(column)).to_pylist()
                         found += [(table, row + i, column) for i, v in enumerate(values)
-                                  if not _is_utf8(v)]
+                                  if not is_utf8(v)]
                 row += batch.num_rows
         return pd.DataFrame(found, columns=["table", "row", "column"])
 
@@ -158,44 +159,6 @@ class Collection:
         data, place = self.tables[table], int(found.index[0])
         row = data[place] if isinstance(data, datasets.Dataset) else next(iter(data.skip(place)))
         return {**dict.fromkeys(self.columns[table]), **row}
-
-
-def _as_bytes(column: pa.ChunkedArray) -> pa.Array:
-    """A column with every text in it, however deep, as bytes."""
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # of no chunk
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    return array.view(_bytes_type(array.type))
-
-
-def _bytes_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_string(kind):
-        return pa.binary()
-    if pa.types.is_large_string(kind):
-        return pa.large_binary()
-    if pa.types.is_list(kind):
-        return pa.list_(_bytes_type(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([(f.name, _bytes_type(f.type)) for f in kind])
-    return kind
-
-
-def _escaped(value):
-    """Bytes, however deep, as text."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, list):
-        return [_escaped(v) for v in value]
-    return {k: _escaped(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-
-def _is_utf8(value) -> bool:
-    if isinstance(value, (list, dict)):
-        return all(map(_is_utf8, value.values() if isinstance(value, dict) else value))
-    try:
-        return not isinstance(value, bytes) or bool(value.decode() or True)
-    except UnicodeDecodeError:
-        return False
 
 
 def open_collection(source: str, *, revision: str | None = None,
