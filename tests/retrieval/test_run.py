@@ -12,8 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.errors import RunError
-from kit.retrieval.run import (rank_disagreements, rank_within_ids, ranked, ranks_within, read_rows,
-                               write_run, write_trec)
+from kit.retrieval.run import (
+    rank_disagreements,
+    rank_within_ids,
+    ranked,
+    ranks_within,
+    read_rows,
+    write_run,
+    write_trec,
+)
 
 quick = settings(deadline=None, max_examples=60, database=None)
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)

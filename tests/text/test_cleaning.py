@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.text import cleaning
+from kit.text import cleaning, tables
 from kit.text.cleaning import clean
 
 FRAGMENTS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "raw-fragments"
@@ -490,7 +490,7 @@ def test_no_name_is_both_block_and_inline():
 
 
 def test_iso_names_do_not_hide_html_names():
-    assert not {name for name in cleaning.ISO_GREEK if name + ";" in html.entities.html5}
+    assert not {name for name in tables.ISO_GREEK if name + ";" in html.entities.html5}
 
 
 # --- real fragments ---------------------------------------------------------------------------
