@@ -99,6 +99,8 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--collection", help="where the collection is, if not where the cards say")
     compare.add_argument("--revision", help="commit or tag of a hub data set")
     compare.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
+    compare.add_argument("--modes", action="store_true",
+                         help="one system in several modes: what it gains or loses")
     compare.add_argument("--out", type=Path, metavar="FOLDER",
                          help="write comparison.md and its pictures there; else it is printed")
     compare.set_defaults(command=_compare)
@@ -294,6 +296,9 @@ def _compare(options) -> None:
     from kit.collection.sources import open_collection
     from kit.reporting import card_comparison
 
+    if options.modes:
+        print(card_comparison.modes_markdown(options.scorecards, options.outputs))
+        return
     given = options.collection and open_collection(options.collection, revision=options.revision)
     compared = card_comparison.compare(options.scorecards, given, options.outputs)
     if options.out is None:

@@ -13,6 +13,7 @@ from kit.evaluation.evaluate import Evaluation, evaluate
 from kit.evaluation.measures import MEASURES, parse_measure
 from kit.files import write_text, written_whole
 from kit.reporting import comparison, plots, rules, show
+from kit.reporting.modes import mode_deltas
 from kit.reporting.scorecard import (
     Scorecard,
     figure_table,
@@ -194,7 +195,7 @@ def show_standing(cards: list[Scorecard]) -> None:
 # --- as text and pictures -------------------------------------------------------------------------
 
 FORMATS = {"mean": "{:.3f}", "mean against": "{:.3f}", "difference": "{:+.3f}", "p": "{:.4f}",
-           "p Holm": "{:.4f}", "effect": "{:+.2f}", "published": "{:.3f}", "ours": "{:.3f}",
+           "delta": "{:+.3f}", "p Holm": "{:.4f}", "effect": "{:+.2f}", "published": "{:.3f}", "ours": "{:.3f}",
            "tolerance": "{:.3f}"}
 
 
@@ -229,6 +230,21 @@ def _section(title: str, frame: pd.DataFrame, mark: str) -> list[str]:
         form = FORMATS.get(name, "{}")
         shown[name] = ["—" if pd.isna(v) else form.format(v) for v in frame[name]]
     return [f"## {title}{mark}", "", *markdown_table(shown), ""]
+
+
+def modes_markdown(paths: list[Path], outputs: str | None = None) -> str:
+    """What one system gains or loses from mode to mode, as one markdown sheet.
+
+    Each card must be as the ledger of its folder lists it (rule 5). Raises RuleError (rule 6) for
+    cards of two systems, environments, generations or conditions.
+    """
+    cards = [require_unchanged(path, outputs or outputs_of(path)) for path in paths]
+    table = mode_deltas(cards)
+    first = cards[0]
+    lines = [f"# {first.system['name']} from mode to mode", "",
+             f"Environment {first.environment}, generation {first.generation or 'not pinned'}, "
+             f"protocol {first.protocol}; each mode against {first.mode}.", ""]
+    return "\n".join(lines + _section("Differences", table, ""))
 
 
 def write(compared: CardComparison, folder: Path) -> Path:

@@ -13,6 +13,7 @@ from kit.reporting.card_comparison import (
     calibration_table,
     compare,
     markdown,
+    modes_markdown,
     standing,
     write,
 )
@@ -172,3 +173,16 @@ def test_every_published_value_in_the_registry_has_its_parts():
         assert set(target["views"]) == {"query", "corpus"} and 0.013 <= target["tolerance"] < 0.05
         for scopes in target["values"].values():
             assert set(scopes) <= {"ALL", "IN", "OUT"} and all(0 < v < 1 for v in scopes.values())
+
+
+def test_modes_of_one_system_stand_on_one_sheet(bench):
+    paths = [bench.card(), bench.card(query_view="ta")]
+    sheet = modes_markdown(paths)
+    assert "each mode against prior_art" in sheet and "semantic_search" in sheet
+    assert "nDCG@2" in sheet and "delta" in sheet
+
+
+def test_modes_of_two_systems_are_refused(bench):
+    paths = [bench.card(), bench.card("turned", query_view="ta")]
+    with pytest.raises(RuleError, match="rule 6, honest deltas"):
+        modes_markdown(paths)
