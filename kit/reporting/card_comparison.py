@@ -55,9 +55,7 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
     differ (rule 2, every one listed) and for a collection that is not the cards' (rule 1);
     ScorecardError for fewer than two cards and for a run file that is gone.
     """
-    if len(paths) < 2:
-        raise ScorecardError("a comparison needs two scorecards", str(paths[0]) if paths else "",
-                             "Name another, best that of a baseline")
+    _require_two(paths)
     places = {path: outputs or outputs_of(path) for path in paths}
     cards = {path: require_unchanged(path, places[path]) for path in paths}
     paths = sorted(cards, key=lambda path: not rules.is_bm25(cards[path].system))
@@ -84,6 +82,18 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
         comparison.side_by_side(evaluations, seed),
         comparison.by_slice(evaluations, measure, seed), calibration,
         rules.not_publishable(records, list(by_name)))
+
+
+def _require_two(paths: list[Path]) -> None:
+    """Raises ScorecardError for fewer than two cards, and for one that is named twice."""
+    named = [path.resolve() for path in paths]
+    twice = next((path for path in named if named.count(path) > 1), None)
+    if twice is not None:
+        raise ScorecardError("a scorecard is named twice", twice, "Name each once")
+    if len(paths) < 2:
+        raise ScorecardError("a comparison needs two scorecards", str(paths[0]) if paths else "",
+                             "Name another, best that of a baseline; a pattern that no file fits "
+                             "stays as it is")
 
 
 def _names(cards: list[Scorecard]) -> list[str]:
@@ -252,15 +262,16 @@ def write(compared: CardComparison, folder: Path) -> Path:
     pictures = {}
     (base, first), *others = compared.evaluations.items()
     frames = {name: figures_of(card) for name, card in compared.names.items()}
-    title = f"{compared.measure} by slice, with 95 % intervals"
+    mark = " (not to be shown outside)" if compared.reasons else ""
+    title = f"{compared.measure} by slice, with 95 % intervals{mark}"
     pictures["by-slice.png"] = (title, plots.by_slice(
         frames, compared.measure, first.protocol, title))
     for n, (name, other) in enumerate(others, 1):
         values = comparison.query_differences(other, first, compared.measure)
         title = (f"{name} is better on {(values > 0).sum()} queries, {base} on "
-                 f"{(values < 0).sum()}, equal on {(values == 0).sum()}")
+                 f"{(values < 0).sum()}, equal on {(values == 0).sum()}{mark}")
         pictures[f"differences-{n}.png"] = (
-            title, plots.differences(values, name, base, compared.measure, title))
+            title, plots.differences(values, name, base, compared.measure, title, n))
     lines = [markdown(compared)]
     for file, (title, figure) in pictures.items():
         with written_whole(folder / file) as part:

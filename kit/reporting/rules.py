@@ -65,8 +65,8 @@ LABELS = {label.name: label for label in (
     Label("INCOMPLETE", FULL, "the system failed on at least one query"),
     Label("RERUN", FULL, "the same system, version and settings were searched before on this data; "
           "the number says how often"),
-    Label("UNLOGGED", FULL, "the ledger does not have this run, so nobody can tell how often it "
-          "was searched"),
+    Label("UNLOGGED", FULL, "the ledger does not have this run, or its chain is broken, so nobody "
+          "can tell how often it was searched"),
     Label("UNPINNED", PINNED, "the collection's fingerprints are in no registry, so nobody can "
           "get the same data"),
     Label("DIRTY", IMMUTABLE, "files of the kit were changed since the commit that it names"),

@@ -124,8 +124,12 @@ def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
     for system, frame in figures.items():
         for protocol, mine in frame[frame["slice"] == "all"].groupby("protocol", sort=False):
             name = f"{system}, {protocol} (n={mine['n'].iloc[0]})"
-            columns[name] = mine.set_index("measure")["mean"].map("{:.3f}".format)
+            columns[name] = mine.set_index("measure")["mean"].map(_figure_text)
     return pd.DataFrame(columns).rename_axis(index="measure")
+
+
+def _figure_text(value: float) -> str:
+    return "—" if pd.isna(value) else f"{value:.3f}"
 
 
 def sentences(names: list[str]) -> pd.DataFrame:

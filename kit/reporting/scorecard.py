@@ -120,7 +120,8 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         "generation": collection.generation,
         "git": git or git_state(), "run_git": manifest.get("git"),
         "ledger": manifest.get("ledger"), "machine": manifest.get("machine") or {}}
-    search = book.search_number(begun.sha256) if begun is not None else None
+    known = begun is not None and not book.faults()  # a broken chain can't tell how often
+    search = book.search_number(begun.sha256) if known else None
     labels = rules.labels_of(stated, search, collection.note)
     return Scorecard(
         **stated, suite_version=SUITE_VERSION, created=utc_now(), mode=mode_of(manifest["views"]),
@@ -236,6 +237,8 @@ def write_once(path: Path, text: str) -> None:
 
 def read_scorecard(path: Path) -> Scorecard:
     """A card from its JSON. Raises ScorecardError for what is none."""
+    if not path.is_file():
+        raise ScorecardError("there is no such scorecard", path, "Name the JSON of one")
     try:
         return Scorecard(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, ValidationError) as error:
@@ -283,7 +286,8 @@ def markdown(card: Scorecard) -> str:
     figures = figures_of(card)
     for protocol in dict.fromkeys(f.protocol for f in card.figures):
         lines += [f"## {_cell(card.mode)}, protocol {protocol}{labels}", "",
-                  *_markdown_table(figure_table(figures, protocol), card.sentences), "",
+                  *_markdown_table(figure_table(figures, protocol),
+                                   card.sentences if protocol == card.protocol else None), "",
                   *(f"- {_cell(name)}: {_cell(why)}" for name, why in remarks(figures, protocol)), ""]
         smallest = figure_table(figures, protocol, "smallest")
         if not smallest.empty:
@@ -311,7 +315,9 @@ def _facts(card: Scorecard) -> list[list]:
         "queries": f"{card.queries}, sample {said(card.sample) if card.sample else 'none'}",
         "generation": card.generation or "not pinned",
         **{f"fingerprint, {table}": value for table, value in sorted(prints.items())},
-        "collection": f"{card.source}, revision {card.revision or 'not stated'}",
+        # a folder's own name: where it lies is its owner's business
+        "collection": f"{Path(card.source or '').name or 'not stated'}, revision "
+                      f"{card.revision or 'not stated'}",
         "protocol": card.protocol, "depth": card.depth, "status": card.status,
         "intervals": said(card.intervals or {}),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
@@ -347,8 +353,8 @@ def said(value) -> str:
 def remarks(figures: pd.DataFrame, protocol: str) -> list[tuple[str, str]]:
     """(slice, sentence) of each slice that is absent, lacks something, or has few queries."""
     mine = figures[figures["protocol"] == protocol]
-    said_ = [(name, reason or caution(int(n))) for name, reason, n in zip(
-        mine["slice"], mine["reason"].where(mine["reason"].notna(), None), mine["n"])]
+    said_ = [(name, reason if isinstance(reason, str) else caution(int(n)))  # NaN is no reason
+             for name, reason, n in zip(mine["slice"], mine["reason"], mine["n"])]
     return [(name, why) for name, why in dict.fromkeys(said_) if why]
 
 

@@ -73,7 +73,8 @@ def _experiment(file: Path, home: Path, cards_folder: Path) -> dict:
     notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
     return {
         **stated, "standing": standing([card.model_dump() for card in cards],
-                                       [card.system["name"] for card in cards]), "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
+                                       [card.system["name"] for card in cards]), "query_view": next((c.views["query"]["view"] for c in cards if c.views), ""),
+        "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
         "notebooks": notebooks,
         "rows": [{"system": card.system["name"], "labels": card.labels,
                   "link": f"scorecards/{path.stem}.html",

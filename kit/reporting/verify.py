@@ -69,6 +69,9 @@ def verify(path: Path, collection=None, outputs: str | None = None) -> Verdict:
                           if d not in found.differences]
     found.figures = len(card.figures)
     found.notes = _notes(card)
+    if card.generation is None and collection.generation:
+        found.notes.append(f"not pinned when it was written; pinned since, as "
+                           f"{collection.generation}: score the run again for a card that says so")
     return found
 
 
@@ -145,7 +148,7 @@ def _of_the_data(card: Scorecard, collection) -> list[str]:
              f"the collection's is {rules.short(collection.fingerprints.get(table))}"
              for table, value in card.fingerprints.items()
              if collection.fingerprints.get(table) != value]
-    if card.generation != collection.generation:
+    if card.generation not in (None, collection.generation):
         found.append(f"{PINNED.title}: the card states the generation {card.generation or 'none'}, "
                      f"and the registry has {collection.generation or 'none'} for this data")
     try:
@@ -186,7 +189,8 @@ def _recomputed(card: Scorecard, run: SavedRun, collection, outputs: str) -> lis
         figures = all_figures(run.table, collection, params.measures, params.seed,
                               searched_ids(collection, params))
         # the tree as it was then is not to be had: the card has its own word for it
-        fresh = scorecard.make_scorecard(collection, run, figures, params, git=card.git)
+        as_then = collection if card.generation else collection.unregistered()
+        fresh = scorecard.make_scorecard(as_then, run, figures, params, git=card.git)
     except KitError as error:
         return [str(error)]
     was, now = (c.model_dump(exclude=OF_ITS_TIME | {"figures"}) for c in (card, fresh))

@@ -190,7 +190,7 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
         system.prepare(ids, texts(collection, "corpus", params.corpus_view))
         indexed = time.perf_counter() - start
     corpus_notes = system.notes()
-    home = folder / f"parts-of-{BLOCK}"
+    home = folder / f"parts-of-{_block_size(system)}"
     counts = _search_blocks(collection, system, params, set(ids), home)
     parts = [pq.read_table(f) for f in sorted(home.glob("*.parquet"))]
     searched, notes = counts.pop("seconds"), counts.pop("notes")
@@ -227,9 +227,10 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     chosen = ((query_ids[i], text) for i, text in enumerate(
         texts(collection, "queries", params.query_view)) if i in wanted)
     own = doc_ids if collection.shared_ids else set()
-    total = -(-len(positions) // BLOCK)
+    size = _block_size(system)
+    total = -(-len(positions) // size)
     seen = []
-    for n, block in enumerate(steps(blocks(chosen, BLOCK), f"{system.name}: blocks of {BLOCK} queries",
+    for n, block in enumerate(steps(blocks(chosen, size), f"{system.name}: blocks of {size} queries",
                                     total)):
         path = parts / f"{n:06d}.parquet"
         if not path.with_suffix(".json").exists():
@@ -240,6 +241,11 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     if not seen:
         raise SearchError("there is no query to search", "queries", "Give a collection with queries")
     return {name: _total([s[name] for s in seen]) for name in seen[0]}
+
+
+def _block_size(system) -> int:
+    """How many queries are saved at a time: a system may ask for fewer."""
+    return getattr(system, "block", BLOCK)
 
 
 def _total(values: list):
