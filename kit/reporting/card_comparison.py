@@ -21,7 +21,7 @@ from kit.reporting.scorecard import (
     markdown_table,
     said,
 )
-from kit.reporting.verify import find_run, outputs_of, params_of, require_unchanged
+from kit.reporting.verify import find_run, outputs_of, params_of, require_unchanged, verify
 from kit.retrieval.execute import searched_ids
 
 CALIBRATION_COLUMNS = ["system", "measure", "scope", "published", "tolerance", "ours",
@@ -111,18 +111,14 @@ def _common_measures(cards: dict[str, Scorecard]) -> list[str]:
 
 def _evaluated(card: Scorecard, path: Path, collection, outputs: str,
                measures: list[str]) -> Evaluation:
-    """The card's run, scored anew; refused when a mean is not the card's."""
-    params = params_of(card, outputs)
-    run = find_run(outputs, card)
-    evaluation = evaluate(run.table, collection, card.protocol, measures,
-                          searched_ids(collection, params))
-    stated = {f.measure: f.mean for f in card.figures
-              if (f.protocol, f.slice) == (card.protocol, "all")}
-    differ = [m for m in measures if abs(evaluation.mean(m) - stated[m]) > 1e-9]
-    if differ:
-        raise rules.IMMUTABLE.broken(f"recomputed, {', '.join(differ)} differ from the card", path,
+    """The card's run, scored anew, once `verify` finds nothing against the card."""
+    found = verify(path, collection, outputs).differences
+    if found:
+        raise rules.IMMUTABLE.broken(found[0].removeprefix(f"{rules.IMMUTABLE.title}: "), path,
                                      "'python -m kit verify' says what differs")
-    return evaluation
+    run = find_run(outputs, card)
+    return evaluate(run.table, collection, card.protocol, measures,
+                    searched_ids(collection, params_of(card, outputs)))
 
 
 def system_table(cards: dict[str, Scorecard], calibration: pd.DataFrame) -> pd.DataFrame:

@@ -111,6 +111,10 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
     begun = book.find((manifest.get("ledger") or {}).get("sha256"))
     if begun is not None:
         rules.require_as_begun(manifest, begun.event or {}, run.folder)
+        end = book.ending(begun.sha256)
+        if end is not None:
+            rules.require_as_ended(run.manifest_sha256, end.event, run.folder)
+    rules.require_sizes(manifest, collection, run.folder)
     answered = len(run.table["query_id"].unique())
     rules.require_whole(manifest, answered, run.folder)
     stated = {
@@ -176,19 +180,32 @@ def write_scorecard(card: Scorecard, outputs: str) -> Path:
     rules.require_own_environment(card.environment, card.fingerprints["corpus"], card_name(card))
     with ledger.opened(outputs) as book:  # one writer at a time
         home.mkdir(parents=True, exist_ok=True)
+        _refuse_unlisted(book, home)
         path = _same_card(home, card)
         if path is None:
             card = _of_a_free_second(home, card)
             path = home / f"{card_name(card)}.json"
-            write_once(path, dump_json(card.model_dump()))
-        sheet = path.with_suffix(".md")
-        if not sheet.exists():  # a process may have stopped between the two
-            write_once(sheet, markdown(read_scorecard(path)))
-        if not listed(book, path):
+            stated, sheet = dump_json(card.model_dump()), markdown(card)
+            # listed first: a file that no line lists is then never the kit's
             book.append(ledger.CARD, run=(card.ledger or {}).get("sha256"), card=path.name,
-                        json=digest_of_text(path), markdown=digest_of_text(sheet),
-                        labels=card.labels)
+                        json=_digest(stated), markdown=_digest(sheet), labels=card.labels)
+            write_once(path, stated)
+        if not path.with_suffix(".md").exists():  # a process may have stopped between the two
+            write_once(path.with_suffix(".md"), markdown(read_scorecard(path)))
     return path
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _refuse_unlisted(book: ledger.Ledger, home: Path) -> None:
+    """Raises RuleError (rule 5) when the folder holds a card that the ledger does not list: one was
+    put there, or the ledger was cut back."""
+    strange = next((p for p in sorted(home.glob("*.json")) if listed(book, p) is None), None)
+    if strange is not None:
+        raise rules.IMMUTABLE.broken("the folder holds a card that the ledger does not list",
+                                     strange, "Move it out of the folder, or put the ledger back")
 
 
 def _of_a_free_second(home: Path, card: Scorecard) -> Scorecard:
@@ -241,7 +258,7 @@ def read_scorecard(path: Path) -> Scorecard:
         raise ScorecardError("there is no such scorecard", path, "Name the JSON of one")
     try:
         return Scorecard(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, ValidationError) as error:
+    except (OSError, ValueError, TypeError, RecursionError, ValidationError) as error:
         raise ScorecardError(f"this is no scorecard: {type(error).__name__}", path,
                              "Move it out of the folder") from error
 
@@ -286,8 +303,7 @@ def markdown(card: Scorecard) -> str:
     figures = figures_of(card)
     for protocol in dict.fromkeys(f.protocol for f in card.figures):
         lines += [f"## {_cell(card.mode)}, protocol {protocol}{labels}", "",
-                  *_markdown_table(figure_table(figures, protocol),
-                                   card.sentences if protocol == card.protocol else None), "",
+                  *_markdown_table(figure_table(figures, protocol), card.sentences), "",
                   *(f"- {_cell(name)}: {_cell(why)}" for name, why in remarks(figures, protocol)), ""]
         smallest = figure_table(figures, protocol, "smallest")
         if not smallest.empty:
