@@ -142,10 +142,10 @@ def id_faults(table: str, ids: pd.Series) -> list[Fault]:
     return [Fault("ids", table, said, len(rows), rows) for said, rows in found if len(rows)]
 
 
-def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
-               doc_ids: pd.Series) -> list[tuple[str, str, pd.Series]]:
-    """(name, sentence, mask of the pairs that break it): dangling, repeated and own pairs, and
-    categories that the layout does not know."""
+def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series,
+               shared_ids: bool) -> list[tuple[str, str, pd.Series]]:
+    """(name, sentence, mask of the pairs that break it): dangling and repeated pairs, categories
+    that the layout does not know and, where one id is one patent (shared_ids), own pairs."""
     queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
     known = category.isin(CATEGORIES)
     odd = ~known & (category.notna() | known.any())  # null in all pairs that could have one is none
@@ -155,15 +155,18 @@ def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
         ("unknown categories", "category is none of " + ", ".join(CATEGORIES), odd),
         ("repeated pairs", "the pair stands more than once",
          pairs.duplicated(["query_id", "doc_id"])),
-        ("own pairs", "the query is its own relevant document", (queries == docs).astype(bool)),
+        ("own pairs", "the query is its own relevant document",
+         (queries == docs).astype(bool) & shared_ids),
     ]
 
 
-def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series) -> list[Fault]:
+def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series,
+                shared_ids: bool) -> list[Fault]:
     """The rules of `pair_rules` that a pair breaks."""
     shown = ["query_id", "doc_id", "category"]
     return [Fault(name, "qrels", sentence, int(broken.sum()), pairs.loc[broken, shown])
-            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids) if broken.any()]
+            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids, shared_ids)
+            if broken.any()]
 
 
 def find_faults(collection) -> list[Fault]:
@@ -180,7 +183,8 @@ def find_faults(collection) -> list[Fault]:
         if keys[table]:
             faults += id_faults(table, collection.ids(table))
     if all(keys.values()) and not any(name.startswith("qrels.") for name in broken):
-        faults += pair_faults(collection.pairs, collection.ids("queries"), collection.ids("corpus"))
+        faults += pair_faults(collection.pairs, collection.ids("queries"),
+                              collection.ids("corpus"), collection.shared_ids)
     return faults
 
 

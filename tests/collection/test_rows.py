@@ -69,6 +69,13 @@ def test_a_qid_that_is_a_corpus_id_is_no_own_entry(make_rows, tmp_path):
     assert not opened(make_rows(tmp_path, [{"qid": "d1", "gold_apps": ["d2"]}])).shared_ids
 
 
+def test_a_qid_that_is_its_golds_id_is_no_own_pair(make_rows, tmp_path):
+    collection = opened(make_rows(tmp_path, [{"qid": "d1", "gold_apps": ["d1"]}]))
+    require_sound(collection)
+    checked, = (check for check in audit(collection) if check.name == "own pairs")
+    assert "do not share" in checked.found.absent
+
+
 def test_the_folder_names_the_environment_and_a_readme_changes_nothing(make_rows, tmp_path):
     folder = make_rows(tmp_path, [FULL], name="my trials")
     before = opened(folder)
