@@ -59,6 +59,12 @@ class Layout:
 SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)
 
 
+def shown(value) -> str:
+    """An identifier or name for an error: quoted, escaped, and of bounded length."""
+    long = isinstance(value, str) and len(value) > 80
+    return repr(value[:79] + "…" if long else value)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One broken rule of the layout: its name, the table, a sentence, and the rows that break it.
@@ -76,7 +82,7 @@ class Fault:
 
     def __str__(self) -> str:
         named = "; ".join(
-            ", ".join(f"{name} {value!r}" for name, value in row.items())
+            ", ".join(f"{name} {shown(value)}" for name, value in row.items())
             for row in self.rows.head(3).to_dict("records"))
         more = f" and {self.count - 3} more" if self.count > 3 else ""
         return f"{self.table}: {self.sentence}" + (f" [{named}{more}]" if named else "")
