@@ -222,7 +222,7 @@ class Service:
             return "an answer that is not JSON"
         if not isinstance(ids, list):
             return "JSON that is no list of identifiers"
-        if self._token and any(self._token in str(i) for i in ids):
+        if self._token and (self._token.encode() in body or _holds(ids, self._token)):
             return "an answer that holds the token"  # which must not come into a manifest
         return Answer(ids, None)
 
@@ -259,6 +259,20 @@ def _token(variable: str | None) -> str | None:
         raise SearchError("the token holds what no header can carry", "service_token_env",
                           "Set the variable to printable ASCII, without a line break")
     return token
+
+
+def _holds(value, token: str) -> bool:
+    """Whether a JSON value has the token in a text, a key or a number, however deep."""
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left += [*part, *part.values()]
+        elif isinstance(part, list):
+            left += part
+        elif token in str(part):
+            return True
+    return False
 
 
 def _asked_wait(response) -> float:

@@ -490,6 +490,23 @@ def test_the_token_is_written_nowhere(serving, search, token, waits, tmp_path, c
     assert TOKEN not in "".join(said) + "".join(capfd.readouterr()) + caplog.text
 
 
+@pytest.mark.parametrize("token", ["to\\ken", "it's", 'a"b', "12345"])
+@pytest.mark.parametrize("wrapped", [
+    '[[{}]]', '["d1", {{"a": [{}]}}]', '[{{{}: 1}}]', '["d1 " , [[["x", {}]]]]'])
+def test_a_token_is_found_however_it_is_wrapped(serving, monkeypatch, token, wrapped):
+    monkeypatch.setenv("SEARCH_TOKEN", token)
+    escaped = '"' + "".join(f"\\u{ord(sign):04x}" for sign in token) + '"'
+    for written in (json.dumps(token), escaped):
+        server = serving(in_turn(lambda h, body=wrapped.format(written): h.give(body.encode())))
+        assert one(server, token_env="SEARCH_TOKEN") == "an answer that holds the token"
+
+
+def test_a_number_that_is_the_token_is_found(serving, monkeypatch):
+    monkeypatch.setenv("SEARCH_TOKEN", "12345")
+    server = serving(in_turn(lambda h: h.give([[123450]])))
+    assert one(server, token_env="SEARCH_TOKEN") == "an answer that holds the token"
+
+
 def test_a_redirect_gets_neither_the_token_nor_the_query(serving, search, token):
     other = serving()
     with pytest.raises(SearchError, match="status 307"):
