@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 from datasets import Dataset, Features, List, Value
 
-from kit.collection.schema import FEATURES, SPLIT, Layout
+from kit.collection.schema import FEATURES, SPLIT, Layout, shown
 from kit.errors import CollectionError
 
 ROWS_FILE = "rows.jsonl"
@@ -47,7 +47,7 @@ def read_rows(path: Path) -> dict[str, Dataset]:
     for number, row in _rows(path):
         qid = row["qid"]
         if qid in lines:
-            raise _fault(f"the qid '{qid}' stands on line {lines[qid]} already", path, number,
+            raise _fault(f"the qid {shown(qid)} stands on line {lines[qid]} already", path, number,
                          "Give every row a qid of its own")
         lines[qid] = number
         queries.append({
@@ -106,7 +106,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"the key {twice!r} stands twice")
+        raise ValueError(f"the key {shown(twice)} stands twice")
     return made
 
 
@@ -120,7 +120,8 @@ def _checked(row, path: Path, line: int) -> dict:
         raise _fault("the line is no JSON object", path, line, "Write {\"qid\": …}")
     unknown = [name for name in row if name not in NEEDED + OPTIONAL]
     if unknown:
-        raise _fault(f"unknown field {', '.join(map(repr, unknown))}", path, line,
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        raise _fault(f"unknown field {', '.join(map(shown, unknown[:3]))}{more}", path, line,
                      f"Known are {', '.join(NEEDED + OPTIONAL)}")
     for name in NEEDED:
         if row.get(name) is None:
@@ -131,7 +132,7 @@ def _checked(row, path: Path, line: int) -> dict:
             raise _fault(f"the field '{name}' is {_shown(row[name])}", path, line, f"Give {wanted}")
     other = [gold for gold in row.get("gold_cpc") or {} if gold not in row["gold_apps"]]
     if other:
-        raise _fault(f"gold_cpc names {other[0]!r}, which is not in gold_apps", path, line,
+        raise _fault(f"gold_cpc names {shown(other[0])}, which is not in gold_apps", path, line,
                      "Give classes of the row's own golds")
     return row
 

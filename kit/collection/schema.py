@@ -59,6 +59,12 @@ class Layout:
 SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)
 
 
+def shown(value) -> str:
+    """An identifier or name for an error: quoted, escaped, and of bounded length."""
+    long = isinstance(value, str) and len(value) > 80
+    return repr(value[:79] + "…" if long else value)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One broken rule of the layout: its name, the table, a sentence, and the rows that break it.
@@ -76,7 +82,7 @@ class Fault:
 
     def __str__(self) -> str:
         named = "; ".join(
-            ", ".join(f"{name} {value!r}" for name, value in row.items())
+            ", ".join(f"{name} {shown(value)}" for name, value in row.items())
             for row in self.rows.head(3).to_dict("records"))
         more = f" and {self.count - 3} more" if self.count > 3 else ""
         return f"{self.table}: {self.sentence}" + (f" [{named}{more}]" if named else "")
@@ -142,10 +148,10 @@ def id_faults(table: str, ids: pd.Series) -> list[Fault]:
     return [Fault("ids", table, said, len(rows), rows) for said, rows in found if len(rows)]
 
 
-def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
-               doc_ids: pd.Series) -> list[tuple[str, str, pd.Series]]:
-    """(name, sentence, mask of the pairs that break it): dangling, repeated and own pairs, and
-    categories that the layout does not know."""
+def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series,
+               shared_ids: bool) -> list[tuple[str, str, pd.Series]]:
+    """(name, sentence, mask of the pairs that break it): dangling and repeated pairs, categories
+    that the layout does not know and, where one id is one patent (shared_ids), own pairs."""
     queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
     known = category.isin(CATEGORIES)
     odd = ~known & (category.notna() | known.any())  # null in all pairs that could have one is none
@@ -155,15 +161,18 @@ def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
         ("unknown categories", "category is none of " + ", ".join(CATEGORIES), odd),
         ("repeated pairs", "the pair stands more than once",
          pairs.duplicated(["query_id", "doc_id"])),
-        ("own pairs", "the query is its own relevant document", (queries == docs).astype(bool)),
+        ("own pairs", "the query is its own relevant document",
+         (queries == docs).astype(bool) & shared_ids),
     ]
 
 
-def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series) -> list[Fault]:
+def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series,
+                shared_ids: bool) -> list[Fault]:
     """The rules of `pair_rules` that a pair breaks."""
     shown = ["query_id", "doc_id", "category"]
     return [Fault(name, "qrels", sentence, int(broken.sum()), pairs.loc[broken, shown])
-            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids) if broken.any()]
+            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids, shared_ids)
+            if broken.any()]
 
 
 def find_faults(collection) -> list[Fault]:
@@ -180,7 +189,8 @@ def find_faults(collection) -> list[Fault]:
         if keys[table]:
             faults += id_faults(table, collection.ids(table))
     if all(keys.values()) and not any(name.startswith("qrels.") for name in broken):
-        faults += pair_faults(collection.pairs, collection.ids("queries"), collection.ids("corpus"))
+        faults += pair_faults(collection.pairs, collection.ids("queries"),
+                              collection.ids("corpus"), collection.shared_ids)
     return faults
 
 

@@ -8,14 +8,16 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
 from kit.errors import KitError, SearchError
 from kit.files import ROOT, digest_of_file
 from kit.params import Params
-from kit.retrieval.system import said
+from kit.retrieval.system import one_line, said
 
 _FORM = re.compile(r"\w+(\.\w+)*:\w+")
 _imported: dict[str, str | None] = {}  # the digest that a module's file had when it was imported
@@ -31,11 +33,13 @@ class Foreign:
         module = _import(path)
         file, self.name = path.split(":")
         self._path, self._object = path, _make(module, path)
-        self.version = _version(self._object, module)
+        with _blamed("its version can't be read", path, "Make the version a plain text"):
+            self.version = _version(self._object, module)
         # code can change under one name: the file that holds it is part of what was searched with
         self.given = self.settings = {"object": path, "module_sha256": _imported[file]}
-        if callable(getattr(self._object, "prepare", None)):
-            self.prepare = self._prepare
+        with _blamed("its 'prepare' can't be read", path, "Mend the object"):
+            if callable(getattr(self._object, "prepare", None)):
+                self.prepare = self._prepare
 
     @classmethod
     def from_params(cls, params: Params) -> "Foreign":
@@ -45,24 +49,39 @@ class Foreign:
         return cls(params.object_system)
 
     def search(self, query_text: str, topk: int) -> list[str]:
-        """The object's identifiers; raises whatever it raises."""
-        found = self._object.search(query_text, topk)
-        if isinstance(found, (str, bytes, dict, set, frozenset)):  # no ranking
-            raise TypeError(f"a {type(found).__name__} where a list of identifiers is asked for")
-        return list(found)
+        """The object's identifiers, topk at most; raises whatever it raises, as an Exception."""
+        try:
+            found = self._object.search(query_text, topk)
+            if isinstance(found, (str, bytes, dict, set, frozenset)):  # no ranking
+                raise TypeError(
+                    f"a {type(found).__name__} where a list of identifiers is asked for")
+            ids = list(islice(found, topk + 1))  # a generator may have no end
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # such as a CancelledError, which would end the whole search
+            raise RuntimeError(said(error)) from error
+        if len(ids) > topk:
+            raise ValueError(f"more identifiers than the {topk} that were asked for")
+        return ids
 
     def notes(self) -> dict:
         return {}
 
     def _prepare(self, ids: list[str], texts: Iterable[str]) -> None:
         """Hands over the corpus. texts: an iterator over n texts, in the order of the n ids."""
-        try:
+        with _blamed("prepare failed", self._path, "Mend the object"):
             self._object.prepare(list(ids), texts)
-        except KitError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise SearchError(f"prepare failed: {said(error)}", f"object_system: {self._path}",
-                              "Mend the object") from error
+
+
+@contextmanager
+def _blamed(what: str, path: str, do: str) -> Iterator[None]:
+    """Whatever the object's code raises becomes a SearchError; Ctrl-C and the kit's own pass."""
+    try:
+        yield
+    except (KitError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise SearchError(f"{what}: {said(error)}", f"object_system: {path}", do) from error
 
 
 def _import(path: str) -> ModuleType:
@@ -76,11 +95,8 @@ def _import(path: str) -> ModuleType:
         sys.path.append(str(ROOT))
     name = path.split(":")[0]
     importlib.invalidate_caches()  # the file may be newer than the last look into its folder
-    try:
+    with _blamed(f"the module '{name}' can't be imported", path, "Mend it, or run where it lies"):
         module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        raise SearchError(f"the module '{name}' can't be imported: {said(error)}",
-                          f"object_system: {path}", "Mend it, or run where it lies") from error
     file = getattr(module, "__file__", None)
     digest = digest_of_file(Path(file)) if file and Path(file).is_file() else None
     if _imported.setdefault(name, digest) != digest:
@@ -91,25 +107,27 @@ def _import(path: str) -> ModuleType:
 
 def _make(module: ModuleType, path: str):
     name = path.split(":")[1]
-    found = getattr(module, name, None)
+    with _blamed(f"'{name}' can't be read", path, "Mend the object"):
+        found = getattr(module, name, None)
+        makes_one = isinstance(found, type) or (callable(found) and not hasattr(found, "search"))
     if found is None:
         raise SearchError(f"the module has no '{name}'", f"object_system: {path}",
                           "Name a class, an object or a function that makes one")
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "search")):
-        try:
+    if makes_one:
+        with _blamed(f"calling '{name}' without arguments failed", path,
+                     "Name a class or function that needs none, or an object"):
             found = found()
-        except (Exception, SystemExit) as error:
-            raise SearchError(f"calling '{name}' without arguments failed: {said(error)}",
-                              f"object_system: {path}",
-                              "Name a class or function that needs none, or an object") from error
-    if not callable(getattr(found, "search", None)):
+    with _blamed("its 'search' can't be read", path, "Mend the object"):
+        searches = callable(getattr(found, "search", None))
+    if not searches:
         raise SearchError("the object has no search(query_text, topk)", f"object_system: {path}",
                           "Give it that method")
     return found
 
 
 def _version(*holders) -> str:
+    """The first version that is stated, as one line."""
     names = ("__version__", "version")
     stated = (getattr(holder, name, None) for holder in holders for name in names)
-    return next((str(v) for v in stated if isinstance(v, (str, int, float)) and str(v).strip()),
-                "not stated")
+    lines = (one_line(str(v), 80) for v in stated if isinstance(v, (str, int, float)))
+    return next(filter(None, lines), "not stated")

@@ -4,8 +4,10 @@ It does not know which query it is asked, so a query's own entry stays in its an
 measures takes it out.
 """
 
+import errno
 import json
 import signal
+import socket
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,12 +18,17 @@ from kit.text.views import require_view, texts
 
 MOST_BYTES = 2**26  # of a request; the longest patents have some 2**22 characters
 MOST_RESULTS = 100_000
+OF_PORT = (errno.EADDRINUSE, errno.EACCES)  # why a port can't be bound, whatever the host
 CALL = 'Send {"query_text": "...", "topk": 100}'
 
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # as many may wait as a client has in flight
     daemon_threads = True     # a connection that is kept open does not keep the process
+
+    def __init__(self, address, handler):
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        super().__init__(address, handler)
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exception(), ConnectionError):  # a client may go away at any time
@@ -39,7 +46,8 @@ def serve(collection, view: str, host: str = "127.0.0.1", port: int = 0) -> None
     with make_server(collection, view, host, port) as server:
         signal.signal(signal.SIGTERM, stop)
         host, port = server.server_address[:2]
-        print(f"BM25 over {collection.source} ({view}) at http://{host}:{port}/", flush=True)
+        print(f"BM25 over {collection.source} ({view}) at http://{_address(host, port)}/",
+              flush=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
@@ -56,15 +64,21 @@ def make_server(collection, view: str, host: str, port: int) -> ThreadingHTTPSer
     require_view(view, "corpus")
     try:
         server = _Server((host, port), _Handler)
-    except (OSError, OverflowError) as error:
-        raise SearchError(f"the address can't be bound: {error}", f"{host}:{port}",
-                          "Give another --port; 0 takes a free one") from error
+    except (OSError, OverflowError, ValueError) as error:  # the last for what is no name of a host
+        of_port = isinstance(error, OverflowError) or getattr(error, "errno", None) in OF_PORT
+        raise SearchError(f"the address can't be bound: {error}", _address(host, port),
+                          "Give another --port; 0 takes a free one" if of_port else
+                          "Give another --host, such as 127.0.0.1") from error
     server.system = Bm25()
     server.system.prepare(list(collection.ids("corpus")), texts(collection, "corpus", view))
     server.about = {"name": server.system.name, "version": server.system.version,
                     "collection": collection.source, "view": view,
                     "fingerprint": collection.fingerprints["together"]}
     return server
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class _Handler(BaseHTTPRequestHandler):

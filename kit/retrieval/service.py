@@ -6,6 +6,8 @@ it is up. The token is read from the environment when a search starts, and goes 
 redirects are not followed and no proxy is taken from the environment, so it goes nowhere else.
 """
 
+import http.client
+import io
 import json
 import os
 import threading
@@ -13,13 +15,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import urllib3
-from urllib3.exceptions import (
-    HTTPError,
-    InvalidHeader,
-    LocationParseError,
-    NewConnectionError,
-    TimeoutError,
-)
+from urllib3 import exceptions
+from urllib3.exceptions import HTTPError, InvalidHeader, LocationParseError, NewConnectionError
 from urllib3.util import Retry, Timeout, parse_url
 
 from kit.errors import SearchError
@@ -42,6 +39,48 @@ class _Trouble(Exception):
         self.again, self.wait, self.limited = again, wait, limited
 
 
+class _Timely(io.RawIOBase):
+    """What a socket receives within its timeout, counted from now on and for all reads together:
+    the socket itself allows as much again for every byte."""
+
+    def __init__(self, sock):
+        self._sock, self._received = sock, sock.makefile("rb", buffering=0)
+        self._end = time.monotonic() + sock.gettimeout()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, part) -> int:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._received.readinto(part)
+
+    def close(self) -> None:
+        self._received.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    """One of which status line, headers, body and trailers come in time, or not at all."""
+
+    def __init__(self, sock, *args, **kwargs):
+        super().__init__(sock, *args, **kwargs)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Timely(sock))
+
+
+class _Http(urllib3.HTTPConnectionPool):
+    class ConnectionCls(urllib3.HTTPConnectionPool.ConnectionCls):
+        response_class = _Response
+
+
+class _Https(urllib3.HTTPSConnectionPool):
+    class ConnectionCls(urllib3.HTTPSConnectionPool.ConnectionCls):
+        response_class = _Response
+
+
 class Service:
     """An HTTP service; it has a corpus and an index of its own, so that nothing is prepared."""
 
@@ -61,6 +100,7 @@ class Service:
         if self._token:
             self._headers["Authorization"] = f"Bearer {self._token}"
         self._pool = urllib3.PoolManager(maxsize=parallel)
+        self._pool.pool_classes_by_scheme = {"http": _Http, "https": _Https}
 
     @classmethod
     def from_params(cls, params: Params) -> "Service":
@@ -152,10 +192,11 @@ class Service:
                 response.close()  # one that was read to its end has gone back to the pool
         except NewConnectionError as error:  # which urllib3 counts among the timeouts
             raise _Trouble("no connection", True) from error
-        except TimeoutError as error:
-            raise _Trouble(f"no answer within {self.settings['timeout']:g} s", True) from error
         except HTTPError as error:
-            raise _Trouble("no whole answer: the connection ended", True) from error
+            late = isinstance(error, exceptions.TimeoutError) or any(
+                isinstance(part, TimeoutError) for part in error.args)  # while it was sent
+            raise _Trouble(f"no answer within {self.settings['timeout']:g} s" if late else
+                           "no whole answer: the connection ended", True) from error
         status = response.status
         if status == 429 or status >= 500:
             raise _Trouble(f"status {status}", True, _asked_wait(response), status == 429)
@@ -164,14 +205,12 @@ class Service:
         return f"status {status}" if status >= 300 else self._read(body)
 
     def _body(self, response) -> bytes | None:
-        """The answer's bytes, None for too many. Raises TimeoutError for one that drips."""
-        end, body = time.monotonic() + self.settings["timeout"], b""
+        """The answer's bytes, None for too many."""
+        body = b""
         while part := response.read1(2**16):
             body += part
             if len(body) > MOST_BYTES:
                 return None
-            if time.monotonic() > end:
-                raise TimeoutError
         return body
 
     def _read(self, body: bytes | None) -> Answer | str:
@@ -183,7 +222,7 @@ class Service:
             return "an answer that is not JSON"
         if not isinstance(ids, list):
             return "JSON that is no list of identifiers"
-        if self._token and any(self._token in str(i) for i in ids):
+        if self._token and (self._token.encode() in body or _holds(ids, self._token)):
             return "an answer that holds the token"  # which must not come into a manifest
         return Answer(ids, None)
 
@@ -220,6 +259,20 @@ def _token(variable: str | None) -> str | None:
         raise SearchError("the token holds what no header can carry", "service_token_env",
                           "Set the variable to printable ASCII, without a line break")
     return token
+
+
+def _holds(value, token: str) -> bool:
+    """Whether a JSON value has the token in a text, a key or a number, however deep."""
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left += [*part, *part.values()]
+        elif isinstance(part, list):
+            left += part
+        elif token in str(part):
+            return True
+    return False
 
 
 def _asked_wait(response) -> float:

@@ -37,7 +37,11 @@ def top_k(scores: np.ndarray, places: np.ndarray, k: int) -> np.ndarray:
     return kept[np.lexsort((-places[kept], -scores[kept]))][:k]
 
 
+def one_line(text: str, most: int) -> str:
+    """A foreign text as one line of at most that many characters, all of which UTF-8 can hold."""
+    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode()[:most].rstrip()
+
+
 def said(error: BaseException) -> str:
     """A foreign error as one line of bounded length, without its traceback."""
-    line = " ".join("".join(traceback.format_exception_only(error)).split())
-    return line.encode("utf-8", "backslashreplace").decode()[:300]
+    return one_line("".join(traceback.format_exception_only(error)), 300)

@@ -69,6 +69,13 @@ def test_a_qid_that_is_a_corpus_id_is_no_own_entry(make_rows, tmp_path):
     assert not opened(make_rows(tmp_path, [{"qid": "d1", "gold_apps": ["d2"]}])).shared_ids
 
 
+def test_a_qid_that_is_its_golds_id_is_no_own_pair(make_rows, tmp_path):
+    collection = opened(make_rows(tmp_path, [{"qid": "d1", "gold_apps": ["d1"]}]))
+    require_sound(collection)
+    checked, = (check for check in audit(collection) if check.name == "own pairs")
+    assert "do not share" in checked.found.absent
+
+
 def test_the_folder_names_the_environment_and_a_readme_changes_nothing(make_rows, tmp_path):
     folder = make_rows(tmp_path, [FULL], name="my trials")
     before = opened(folder)
@@ -276,3 +283,20 @@ def test_a_corpus_that_breaks_its_layout_opens_with_faults(make_rows, tmp_path):
 def test_streaming_reads_the_same(make_rows, tmp_path):
     folder = make_rows(tmp_path, [FULL])
     assert opened(folder, streaming=True).fingerprints == opened(folder).fingerprints
+
+
+@pytest.mark.parametrize("rows", [
+    [{"qid": "q" * 10**6}] * 2, [{"z" * 10**6: 1}], [{f"field {i}": 1 for i in range(10**5)}],
+    [{"statute": "1" * 10**6}], [{"gold_cpc": {"z" * 10**6: ["A"]}}],
+    ['{"%s": 1, "%s": 2}' % (("z" * 10**6,) * 2)]])
+def test_an_error_is_short_whatever_the_file_holds(make_rows, tmp_path, rows):
+    with pytest.raises(CollectionError) as error:
+        opened(make_rows(tmp_path, rows))
+    assert len(str(error.value)) < 700
+
+
+def test_a_fault_of_a_long_identifier_is_short(make_rows, tmp_path):
+    collection = opened(make_rows(tmp_path, [{"gold_apps": ["d" * 10**6]}]))
+    with pytest.raises(CollectionError, match="in no row of corpus") as error:
+        require_sound(collection)
+    assert len(str(error.value)) < 700

@@ -19,6 +19,11 @@ class Engine:
     def search(self, query_text, topk):
         return ["d3", "d2", "d1", "d0"][:topk]
 """
+RAISING = """
+    @property
+    def {}(self):
+        raise ValueError("no")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +107,8 @@ def test_one_without_prepare_has_a_corpus_of_its_own(module, search):
 @pytest.mark.parametrize("source, version", [
     (PLAIN, "not stated"), (PLAIN + "    version = '1.2'", "1.2"), (PLAIN + "    __version__ = 3", "3"),
     (PLAIN + "    version = ''", "not stated"), (PLAIN + "    def version(self): ...", "not stated"),
+    (PLAIN + "    version = 'a\\ud800\\n b'", "a\\ud800 b"),
+    (PLAIN + "    version = '1\\n' * 5000", ("1 " * 40).strip()),
     (PLAIN + "__version__ = '4.5'", "4.5"), (PLAIN + "    version = '1.2'\n__version__ = '4.5'", "1.2")])
 def test_its_version_is_its_own_or_its_modules(module, source, version):
     assert Foreign(f"{module(source)}:Engine").version == version
@@ -137,7 +144,13 @@ def test_a_module_that_was_edited_since_its_import_is_refused(module, tmp_path):
     ("class Engine:\n    def __init__(self, model): ...", "Engine",
      "calling 'Engine' without arguments failed: TypeError"),
     ("def make(): raise SystemExit", "make", "calling 'make' without arguments failed: SystemExit"),
-    ("def search(query_text, topk): ...", "search", "calling 'search' without arguments failed")])
+    ("def search(query_text, topk): ...", "search", "calling 'search' without arguments failed"),
+    ("def make(): raise GeneratorExit", "make", "arguments failed: GeneratorExit"),
+    (PLAIN + RAISING.format("version"), "Engine", "its version can't be read: ValueError: no"),
+    (PLAIN + RAISING.format("prepare"), "Engine", "its 'prepare' can't be read: ValueError: no"),
+    ("class Engine:" + RAISING.format("search"), "Engine", "its 'search' can't be read: ValueError"),
+    ("def __getattr__(name): raise ValueError(name)", "Engine",
+     "'Engine' can't be read: ValueError: Engine")])
 def test_what_is_no_system_is_one_line_before_anything_is_searched(
         collection, module, source, name, said):
     where = module(source) if source is not None else "nowhere_at_all"
@@ -164,10 +177,14 @@ def test_an_object_that_is_not_named_is_refused(collection):
     ("return None", "TypeError"), ("return 'd1'", "a str where a list"),
     ("return {'d1': 1.0}", "a dict where a list"), ("return {'d1'}", "a set where a list"),
     ("return [('d1', 0.5)]", "('d1', 0.5) where an identifier"), ("return ['d1', 'd1']", "'d1' twice"),
-    ("return ['nn']", "'nn', which the corpus lacks"), ("return ['d1'] * 9", "9 identifiers, where 4"),
+    ("return ['nn']", "'nn', which the corpus lacks"), ("return ['d1'] * 9", "more identifiers than the 4"),
+    ("raise GeneratorExit", "RuntimeError: GeneratorExit"),
+    ("import asyncio; raise asyncio.CancelledError", "asyncio.exceptions.CancelledError"),
+    ("return itertools.count()", "more identifiers than the 4"),
+    ("return (1 / (1 - i) for i in range(4))", "ZeroDivisionError"),
     ("raise ValueError('x' * 10_000)", "ValueError: xxx")])
 def test_what_it_does_on_one_query_is_that_querys_failure(module, search, line, said):
-    source = PLAIN.replace("        return", f"        if 'q1' in query_text:\n            {line}\n        return")
+    source = "import itertools" + PLAIN.replace("        return", f"        if 'q1' in query_text:\n            {line}\n        return")
     manifest = search(f"{module(source)}:Engine").manifest
     fault, = manifest["failures"]
     assert fault["query_id"] == "q1" and said in fault["fault"] and len(fault["fault"]) <= 300

@@ -5,9 +5,12 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,6 +20,7 @@ from kit.cli import main
 from kit.collection.sources import open_collection
 from kit.files import ROOT
 from kit.params import Params
+from kit.retrieval import serve
 from kit.retrieval.bm25 import Bm25
 from kit.retrieval.execute import retrieve
 from kit.retrieval.serve import make_server
@@ -117,7 +121,8 @@ def test_a_search_that_fails_does_not_end_it(server, monkeypatch):
 
 @pytest.mark.parametrize("arguments, said", [
     (["--view", "nonsense"], "unknown view 'nonsense'"), (["--view", "ai_ab"], "no view 'ai_ab'"),
-    (["--port", "70000"], "can't be bound"), (["--host", "no.such.host.invalid"], "can't be bound"),
+    (["--port", "70000"], "another --port"), (["--host", "no.such.host.invalid"], "another --host"),
+    (["--host", "192.0.2.1"], "another --host"), (["--host", "a" * 300], "another --host"),
     (["--port", "many"], "invalid int value")])
 def test_a_server_that_can_not_start_is_one_line(capsys, folder, arguments, said):
     assert main(["serve", "--collection", str(folder), *arguments]) == 1
@@ -127,7 +132,28 @@ def test_a_server_that_can_not_start_is_one_line(capsys, folder, arguments, said
 
 def test_a_port_that_is_taken_is_one_line(capsys, folder, server):
     assert main(["serve", "--collection", str(folder), "--port", str(server.server_address[1])]) == 1
-    assert "can't be bound" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "can't be bound" in said and "another --port" in said
+
+
+def test_it_serves_an_address_of_ipv6(collection):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with make_server(collection, "title", "::1", 0) as made:
+        threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
+        there = Service(f"http://[::1]:{made.server_address[1]}/").search("valve", 3)
+        made.shutdown()
+    assert there == made.system.search("valve", 3)
+
+
+def test_an_address_of_ipv6_is_said_in_brackets(collection, monkeypatch, capsys):
+    made = SimpleNamespace(server_address=("::1", 8000, 0, 0), serve_forever=lambda: None)
+    monkeypatch.setattr(serve, "make_server", lambda *_: nullcontext(made))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    serve.serve(collection, "title", "::1", 8000)
+    assert capsys.readouterr().out.endswith(" at http://[::1]:8000/\n")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 import threading
 import traceback
 from email.utils import formatdate
@@ -15,7 +16,7 @@ from kit.evaluation.evaluate import all_figures
 from kit.params import Params
 from kit.reporting import show
 from kit.reporting.scorecard import make_scorecard
-from kit.retrieval import execute, service
+from kit.retrieval import service
 from kit.retrieval.execute import require_ready, retrieve
 from kit.retrieval.service import PLAIN, Service
 
@@ -306,7 +307,7 @@ def test_a_service_that_comes_back_late_has_not_failed_the_query(serving, search
 
 @pytest.mark.parametrize("step, said", [
     (status(500), "is down: status 500"), (status(429), "slow down: status 429"),
-    (Handler.hang_up, "is down: no whole answer, ProtocolError")])
+    (Handler.hang_up, "is down: no whole answer: the connection ended")])
 def test_a_service_that_stays_down_stops_the_search(serving, search, waits, tmp_path, step, said):
     server = serving(in_turn(step))
     with pytest.raises(SearchError, match=f"{said}.*goes on from the last saved block") as error:
@@ -334,31 +335,50 @@ def test_a_service_that_refuses_every_call_stops_the_search(serving, search, wai
 
 @pytest.fixture
 def slow():
-    """A step that says nothing until the test ends, and one that drips."""
+    """Steps that never come to an end while the test runs: nothing said, or a part that drips."""
     done = threading.Event()
 
     def silent(handler):
         done.wait(10)
         handler.hang_up()
 
-    def drip(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", "400")
-        handler.end_headers()
-        while not done.wait(0.005):
-            handler.wfile.write(b" ")
+    def dripping(begun, drop):
+        def drip(handler):
+            handler.wfile.write(begun)
+            for _ in range(2000):  # not for ever: a client that waits for the end shall fail
+                if done.wait(0.005):
+                    break
+                handler.wfile.write(drop)
+            handler.hang_up()
+        return drip
 
-    yield {"silent": silent, "drip": drip}
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    yield {"silent": silent,
+           "body": dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n", b" "),
+           "status line": dripping(b"HTTP/1.1 200 ", b"O"),
+           "header": dripping(b"HTTP/1.1 200 OK\r\nX: ", b"a"),
+           "continues": dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+           "chunk size": dripping(chunked, b"0"),
+           "trailers": dripping(chunked + b'6\r\n["d1"]\r\n0\r\n', b"X: a\r\n"),
+           "last connection": dripping(chunked.replace(b"OK", b"OK\r\nConnection: close"), b"0")}
     done.set()
 
 
-@pytest.mark.parametrize("kind", ["silent", "drip"])
+@pytest.mark.parametrize("kind", ["silent", "body", "status line", "header", "continues",
+                                  "chunk size", "trailers", "last connection"])
 def test_an_answer_that_takes_too_long_is_none(serving, search, waits, slow, kind):
     server = serving(only_for(TEXTS[3], slow[kind]))
     manifest = search(server.url, service_timeout=0.1, service_retries=1).manifest
     fault, = manifest["failures"]
     assert fault["query_id"] == "q3" and "no answer within 0.1 s" in fault["fault"]
     assert server.asked(TEXTS[3]) == 3
+
+
+def test_a_request_that_is_not_read_is_too_slow(waits):
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
+        with pytest.raises(SearchError, match="is down: no answer within 0.05 s"):
+            Service(url, timeout=0.05, retries=0).search("x" * 20_000_000, 1)
 
 
 def test_a_service_that_is_always_too_slow_stops_the_search(serving, search, waits, slow):
@@ -400,7 +420,7 @@ def test_an_empty_list_is_listed_by_query_and_is_no_failure(serving, search):
 # --- resume ---------------------------------------------------------------------------------------
 
 def test_the_search_goes_on_after_the_service_was_down(serving, search, waits, monkeypatch, tmp_path):
-    monkeypatch.setattr(execute, "BLOCK", 4)
+    monkeypatch.setattr(Service, "block", 4)
     whole = search(serving().url, outputs=str(tmp_path / "whole"))
     down = threading.Event()
 
@@ -468,6 +488,23 @@ def test_the_token_is_written_nowhere(serving, search, token, waits, tmp_path, c
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) == 9 and not [p for p in files if TOKEN.encode() in p.read_bytes()]
     assert TOKEN not in "".join(said) + "".join(capfd.readouterr()) + caplog.text
+
+
+@pytest.mark.parametrize("token", ["to\\ken", "it's", 'a"b', "12345"])
+@pytest.mark.parametrize("wrapped", [
+    '[[{}]]', '["d1", {{"a": [{}]}}]', '[{{{}: 1}}]', '["d1 " , [[["x", {}]]]]'])
+def test_a_token_is_found_however_it_is_wrapped(serving, monkeypatch, token, wrapped):
+    monkeypatch.setenv("SEARCH_TOKEN", token)
+    escaped = '"' + "".join(f"\\u{ord(sign):04x}" for sign in token) + '"'
+    for written in (json.dumps(token), escaped):
+        server = serving(in_turn(lambda h, body=wrapped.format(written): h.give(body.encode())))
+        assert one(server, token_env="SEARCH_TOKEN") == "an answer that holds the token"
+
+
+def test_a_number_that_is_the_token_is_found(serving, monkeypatch):
+    monkeypatch.setenv("SEARCH_TOKEN", "12345")
+    server = serving(in_turn(lambda h: h.give([[123450]])))
+    assert one(server, token_env="SEARCH_TOKEN") == "an answer that holds the token"
 
 
 def test_a_redirect_gets_neither_the_token_nor_the_query(serving, search, token):
@@ -547,7 +584,7 @@ def test_the_notebook_lists_them_by_query(misbehaving):
 
 
 def test_the_notebooks_list_says_how_many_it_leaves_out(misbehaving):
-    assert "3 more stand in the runs" in show.failures([misbehaving], most=2).data
+    assert "3 more stand in service-" in show.failures([misbehaving], most=2).data
 
 
 def test_the_notebook_says_when_there_is_nothing_to_list(serving, search):

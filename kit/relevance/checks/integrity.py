@@ -7,6 +7,7 @@ import pandas as pd
 from kit.collection.schema import FEATURES, ID_COLUMN, id_rules, pair_rules
 from kit.relevance.categories import DIRECTIONS, RELATION_CATEGORIES
 from kit.relevance.checks.check import DOUBT, FAULT, Check, Found, declared, rows_found
+from kit.relevance.checks.entries import NOT_SHARED
 
 CHECKS: list[Check] = []
 _IDS = ("queries.query_id", "corpus.doc_id")
@@ -57,9 +58,11 @@ def blank_ends(prepared) -> Found:
 
 
 def _pairs(name: str, prepared) -> Found:
-    pairs = prepared.pairs
+    pairs, shared = prepared.pairs, prepared.collection.shared_ids
+    if name == "own pairs" and not shared:
+        return Found(absent=NOT_SHARED)
     broken = next(mask for rule, _, mask in pair_rules(
-        pairs, prepared.ids("queries"), prepared.ids("corpus")) if rule == name)
+        pairs, prepared.ids("queries"), prepared.ids("corpus"), shared) if rule == name)
     return rows_found(pairs.loc[broken, _SHOWN], len(pairs))
 
 
@@ -94,7 +97,7 @@ def _is_unknown(relation: dict) -> bool:
 def other_content(prepared) -> Found:
     collection = prepared.collection
     if not collection.shared_ids:
-        return Found(absent="queries and documents do not share their identifiers")
+        return Found(absent=NOT_SHARED)
     own = set(prepared.own_ids)
     columns = [c for c in FEATURES["corpus"] if c != "doc_id"]
     broken = collection.broken_columns
