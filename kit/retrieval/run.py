@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kit.collection.schema import shown
 from kit.errors import RunError
 from kit.files import written_whole
 
@@ -51,11 +52,6 @@ def rank_within_ids(ids: pa.Array) -> np.ndarray:
     places = np.empty(len(ids), dtype=np.int64)
     places[pc.sort_indices(ids).to_numpy()] = np.arange(len(ids))
     return places
-
-
-def shown(text: str) -> str:
-    """An identifier or line for an error: quoted, escaped, and of bounded length."""
-    return repr(text if len(text) <= 80 else text[:79] + "…")
 
 
 def write_run(path: Path, run: pa.Table) -> None:
