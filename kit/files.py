@@ -5,9 +5,18 @@ import json
 import os
 import re
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from kit.errors import KitError
+
+try:
+    import fcntl
+except ImportError:  # not POSIX
+    fcntl = None
+
+PATIENCE = 60  # seconds that a lock file is waited for, where there is no flock
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -52,6 +61,50 @@ def written_whole(path: Path):
         os.replace(name, path)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, handle: int | None = None):
+    """Held by one process at a time; one that dies lets go of a flock by itself.
+
+    handle: of the open file at `path`, which is locked itself. Without one it is a file beside it,
+    of the suffix .lock, since a file that is replaced can't be held. Raises KitError when, where
+    there is no flock, the lock file is not let go of.
+    """
+    lock = path.with_suffix(".lock")
+    if fcntl is None:
+        with _lock_file(lock):
+            yield
+        return
+    held = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666) if handle is None else handle
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)  # closing the file lets go
+        yield
+    finally:
+        if handle is None:
+            os.close(held)
+
+
+@contextmanager
+def _lock_file(lock: Path):
+    until = time.monotonic() + PATIENCE
+    while not _taken(lock):
+        if time.monotonic() > until:
+            raise KitError("another process holds the lock", lock,
+                           "If no other process runs, delete this file")
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        lock.unlink()
+
+
+def _taken(lock: Path) -> bool:
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+        return True
+    except FileExistsError:
+        return False
 
 
 def write_text(path: Path, text: str) -> None:

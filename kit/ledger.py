@@ -15,25 +15,18 @@ import hashlib
 import json
 import os
 import secrets
-import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import LedgerError
-from kit.files import outputs_folder
+from kit.files import locked, outputs_folder
 from kit.provenance import utc_now
-
-try:
-    import fcntl
-except ImportError:  # not POSIX
-    fcntl = None
 
 START = "0" * 64  # `previous` of the first line
 BEGUN, RESUMED, ENDED, CARD = "run begun", "run resumed", "run ended", "scorecard"
 BLOCK = "block saved"
-PATIENCE = 60  # seconds that a lock file is waited for, where there is no flock
 
 
 def ledger_path(outputs: str) -> Path:
@@ -43,7 +36,8 @@ def ledger_path(outputs: str) -> Path:
 
 @dataclass(frozen=True)
 class Line:
-    """A line as it was read. number: from 1. event: None for a line that a kill has torn."""
+    """A line as it was read. number: from 1. event: None for a line that a kill
+    has torn, or that is none of the ledger's."""
 
     number: int
     sha256: str
@@ -120,19 +114,19 @@ class Ledger:
         upto = [line for line in self.lines[:begun.number]
                 if line.is_a(BEGUN, counted=begun.event.get("counted"))]
         if begun.event.get("views") is None:
-            return len(dict.fromkeys(line.event["key"] for line in upto))
-        saves = Counter(line.event["block"] for line in self.lines if line.is_a(BLOCK, run=run))
+            return len(dict.fromkeys(line.event.get("key") for line in upto))
+        saves = Counter(line.event.get("block") for line in self.lines if line.is_a(BLOCK, run=run))
         return len(upto) + max(saves.values(), default=1) - 1
 
     def blocks(self, run: str) -> dict[int, str]:
         """{block: the digest that it was last saved with} of a run."""
-        return {line.event["block"]: line.event["sha256"]
+        return {line.event.get("block"): line.event.get("sha256")
                 for line in self.lines if line.is_a(BLOCK, run=run)}
 
     def is_result(self, run_sha256: str) -> bool:
         """Whether a ranking of that digest is the result of a search, not of a run file."""
         return any(line.is_a(ENDED, run_sha256=run_sha256)
-                   and (begun := self.find(line.event["run"])) is not None
+                   and (begun := self.find(line.event.get("run"))) is not None
                    and begun.event.get("views") is not None for line in self.lines)
 
     def faults(self) -> list[str]:
@@ -153,7 +147,7 @@ def opened(outputs: str):
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        with _locked(handle, path):
+        with locked(path, handle):
             with open(handle, "rb", closefd=False) as file:
                 raw = file.read()
             yield Ledger(path, handle, raw)
@@ -167,34 +161,6 @@ def read(outputs: str) -> Ledger:
     return Ledger(path, None, path.read_bytes() if path.exists() else b"")
 
 
-@contextmanager
-def _locked(handle: int, path: Path):
-    """Held by one process at a time; a process that dies lets go of a flock by itself."""
-    if fcntl is not None:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # closing the file lets go
-        yield
-        return
-    lock = path.with_suffix(".lock")
-    until = time.monotonic() + PATIENCE
-    while not _taken(lock):
-        if time.monotonic() > until:
-            raise LedgerError("another process holds the ledger", lock,
-                              "If no other process runs, delete this file")
-        time.sleep(0.05)
-    try:
-        yield
-    finally:
-        lock.unlink()
-
-
-def _taken(lock: Path) -> bool:
-    try:
-        os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
-        return True
-    except FileExistsError:
-        return False
-
-
 def _split(raw: bytes) -> list[bytes]:
     return raw.removesuffix(b"\n").split(b"\n") if raw else []
 
@@ -202,6 +168,6 @@ def _split(raw: bytes) -> list[bytes]:
 def _line(number: int, raw: bytes) -> Line:
     try:
         event = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         event = None
     return Line(number, hashlib.sha256(raw).hexdigest(), event if isinstance(event, dict) else None)

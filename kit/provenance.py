@@ -1,28 +1,70 @@
 """With what a figure was made: the commit of the kit, and the machine."""
 
+import hashlib
 import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from kit.files import ROOT
+
+COMPARED = ("kit", "pyproject.toml", "requirements.txt")  # what can change a figure
 
 
 def git_state() -> dict[str, Any]:
     """The commit, and whether its files or the package differ from it; null outside a checkout.
 
-    Files of the user's own beside them, such as run files, change no figure and do not count.
+    Files of the user's own beside them, such as run files, change no figure and do not count. Of
+    the package each file is compared here: git itself can be told to overlook any of them.
     """
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True,
-                              check=True).stdout.strip()
     try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
-        added = git("status", "--porcelain", "--", "kit")  # a new module can change figures too
-        return {"sha": git("rev-parse", "HEAD"), "dirty": bool(changed or added)}
+        if Path(os.fsdecode(_git("rev-parse", "--show-toplevel")).rstrip("\r\n")).resolve() != ROOT:
+            raise FileNotFoundError("the repository around is not the kit's")
+        sha = _git("rev-parse", "HEAD").decode().strip()
+        committed = _committed(sha)
+        return {"sha": sha, "dirty": bool(
+            _package_files() - committed.keys()
+            or any(blob not in _blobs(ROOT / name) for name, blob in committed.items())
+            or _git("status", "--porcelain", "--untracked-files=no"))}
     except (OSError, subprocess.CalledProcessError):
         return {"sha": None, "dirty": None, "reason": "not a git checkout"}
+
+
+def _git(*words: str) -> bytes:
+    """What git says of ROOT, whatever repository or index the environment names."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return subprocess.run(
+        ["git", "--no-replace-objects", "--no-optional-locks", "-C", str(ROOT), *words],
+        capture_output=True, check=True, env=own).stdout
+
+
+def _committed(sha: str) -> dict[str, str]:
+    """{path: blob id} of what is compared, as the commit has it."""
+    listed = os.fsdecode(_git("ls-tree", "-r", "-z", sha, "--", *COMPARED)).split("\0")
+    parts = (line.split("\t", 1) for line in listed if line)
+    return {name: meta.split()[2] for meta, name in parts}
+
+
+def _package_files() -> set[str]:
+    """The files below kit/, also those that git ignores, save hidden ones and Python's caches."""
+    found = set()
+    for folder, folders, files in os.walk(ROOT / "kit"):
+        links = [name for name in folders if (Path(folder) / name).is_symlink()]
+        folders[:] = [n for n in folders if n != "__pycache__" and not n.startswith(".")]
+        found |= {(Path(folder) / name).relative_to(ROOT).as_posix() for name in files + links
+                  if not name.startswith(".")}
+    return found
+
+
+def _blobs(path: Path) -> set[str]:
+    """The ids git may hold a file under: as it is, or with the line ends of Windows undone."""
+    if not path.is_file():
+        return set()
+    raw = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+    return {hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+            for data in (raw, raw.replace(b"\r\n", b"\n"))}
 
 
 def machine() -> dict[str, Any]:

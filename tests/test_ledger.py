@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from kit import ledger
+from kit import files, ledger
 from kit.collection.sources import open_collection
-from kit.errors import LedgerError
+from kit.errors import KitError, LedgerError
 from kit.ledger import BEGUN, BLOCK, CARD, ENDED, RESUMED, START
 from kit.params import make_params
 from kit.retrieval import execute
@@ -23,7 +23,7 @@ def written(outputs, *keys: str) -> str:
     """A ledger in which runs of these keys begin and end."""
     for key in keys:
         with ledger.opened(str(outputs)) as book:
-            book.end(book.begin(key, **CONDITIONS).sha256, "complete", run_sha256="f" * 64)
+            book.end(book.begin(key, counted=key, views={}, **CONDITIONS).sha256, "complete", run_sha256="f" * 64)
     return str(outputs)
 
 
@@ -72,6 +72,24 @@ def test_a_line_torn_by_a_kill_stays_and_the_chain_goes_on(tmp_path, lost):
     assert [line.event["event"] for line in book.lines[2:]] == [BEGUN, ENDED]
 
 
+@pytest.mark.parametrize("line", ["[" * 100_000, "[]", "5", "null", '"run begun"', "{", "\xff",
+                                  "9" * 5000])
+def test_a_line_that_is_none_of_the_ledgers_stops_no_run(tmp_path, line):
+    path = ledger.ledger_path(written(tmp_path, "k"))
+    with open(path, "ab") as file:
+        file.write(line.encode("latin-1") + b"\n")
+    book = ledger.read(written(tmp_path, "k"))
+    assert [line.event is None for line in book.lines] == [False, False, True, False, False]
+    assert book.search_number(book.lines[3].sha256) == 2
+
+
+def test_a_begun_line_without_its_key_is_no_crash(tmp_path):
+    path = ledger.ledger_path(written(tmp_path, "k"))
+    path.write_text('{"event": "run begun"}\n')
+    book = ledger.read(str(tmp_path))
+    assert book.faults() and book.search_number(book.lines[0].sha256) == 1
+
+
 def test_a_line_that_does_not_fit_the_disk_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "write", lambda handle, raw: len(raw) - 1)
     with pytest.raises(LedgerError, match="cut short"):
@@ -81,7 +99,7 @@ def test_a_line_that_does_not_fit_the_disk_is_an_error(tmp_path, monkeypatch):
 @pytest.mark.parametrize("flock", [True, False])
 def test_two_processes_lose_no_line(tmp_path, monkeypatch, flock):
     if not flock:
-        monkeypatch.setattr(ledger, "fcntl", None)
+        monkeypatch.setattr(files, "fcntl", None)
     context = multiprocessing.get_context("fork")
     writers = [context.Process(target=written, args=(tmp_path, *[name] * 25)) for name in "ab"]
     for writer in writers:
@@ -94,12 +112,12 @@ def test_two_processes_lose_no_line(tmp_path, monkeypatch, flock):
 
 
 def test_a_lock_that_nobody_lets_go_of_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger, "fcntl", None)
-    monkeypatch.setattr(ledger, "PATIENCE", 0)
+    monkeypatch.setattr(files, "fcntl", None)
+    monkeypatch.setattr(files, "PATIENCE", 0)
     lock = ledger.ledger_path(str(tmp_path)).with_suffix(".lock")
     lock.parent.mkdir()
     lock.touch()
-    with pytest.raises(LedgerError, match="delete this file"):
+    with pytest.raises(KitError, match="delete this file"):
         written(tmp_path, "k")
 
 

@@ -8,6 +8,7 @@ from kit.collection.registry import (
     Entry,
     add_generation,
     generation_with,
+    is_kits_own,
     user_registry,
 )
 from kit.collection.schema import require_sound
@@ -61,13 +62,20 @@ def generation_name(collection, name: str | None = None) -> str:
         raise rules.PINNED.broken(f"the generation '{name}' is pinned with other data, and a "
                                   "generation is never changed", user_registry(),
                                   "Give another name")
+    if collection.entry is None and is_kits_own(collection.environment):
+        raise rules.IDENTICAL.broken(
+            f"'{collection.environment}' is the name of the kit's own data", collection.source,
+            "Give this collection another name: rename its folder")
     rules.require_own_environment(collection.environment, collection.fingerprints["corpus"],
                                   collection.source)
     return name
 
 
 def pin(collection, name: str) -> Path:
-    """Writes the generation into the user's registry and returns that file."""
+    """Writes the generation into the user's registry and returns that file.
+
+    Raises CollectionError when another process has meanwhile pinned what forbids this one.
+    """
     entry = collection.entry or Entry(
         name=collection.environment, environment=collection.environment,
         layout=layout_of(collection.source), licence="not stated", attribution="not stated",

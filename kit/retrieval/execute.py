@@ -20,7 +20,15 @@ import pyarrow.parquet as pq
 from kit import SUITE_VERSION, ledger
 from kit.collection.schema import require_sound
 from kit.errors import RunError, SearchError
-from kit.files import digest_of, digest_of_file, find_path, outputs_folder, safe_name, write_json
+from kit.files import (
+    digest_of,
+    digest_of_file,
+    find_path,
+    locked,
+    outputs_folder,
+    safe_name,
+    write_json,
+)
 from kit.params import Params
 from kit.progress import blocks, steps
 from kit.provenance import git_state, machine
@@ -29,11 +37,6 @@ from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
 from kit.retrieval.shipped import make_system, system_names
 from kit.retrieval.system import Answer, said
 from kit.text.views import declaration, require_given, texts
-
-try:
-    import fcntl
-except ImportError:  # not POSIX
-    fcntl = None
 
 BLOCK = 128  # queries searched, checked and saved at a time
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
@@ -180,15 +183,13 @@ def _counted(stated: dict) -> str:
 def only_one(folder: Path):
     """One process at a time for a run's folder; a process that dies lets go of it by itself."""
     folder.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:  # not POSIX
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY) if os.name == "posix" else None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        with locked(folder, handle):
+            yield
     finally:
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
 
 
 def _reads_corpus(system) -> bool:

@@ -1,12 +1,21 @@
 """Pinning: what differs is shown, a generation goes into the user's registry, nothing is replaced."""
 
+import multiprocessing
+
 import pytest
 import yaml
 
 from kit.cli import main
-from kit.collection.registry import REGISTRY, folder_entry, registry, user_registry
+from kit.collection.registry import (
+    REGISTRY,
+    Entry,
+    add_generation,
+    folder_entry,
+    registry,
+    user_registry,
+)
 from kit.collection.sources import open_collection
-from kit.errors import CollectionError, ParamsError
+from kit.errors import CollectionError, ParamsError, RuleError
 from kit.provenance import git_state
 from kit.relevance.audit import as_frame, audit
 from kit.reporting import pin
@@ -65,8 +74,9 @@ def test_the_kits_own_registry_is_not_touched(bench):
 
 def test_a_known_collection_gets_a_generation_and_keeps_its_entry(bench):
     entry = registry()["sophia"]
-    user_registry().write_text(yaml.safe_dump({"sophia": {"generations": {"sophia-1": {"corpus": "f"}}}}))
-    assert registry()["sophia"].generations == {"sophia-1": {"corpus": "f"}}
+    prints = {table: "f" * 64 for table in ("queries", "corpus", "qrels", "together")}
+    user_registry().write_text(yaml.safe_dump({"sophia": {"generations": {"sophia-1": prints}}}))
+    assert registry()["sophia"].generations == {"sophia-1": prints}
     assert registry()["sophia"].counts == entry.counts
 
 
@@ -76,6 +86,50 @@ def test_a_folder_of_the_name_of_a_hub_id_is_no_folders_entry(bench):
         "attribution": "y"}}))
     assert "owner-name" in registry() and folder_entry("owner-name") is None
     assert folder_entry("mini") is None
+
+
+@pytest.mark.parametrize("name", ["sophia", "sophia-75k", "mini-litigation"])
+def test_a_folder_that_bears_the_name_of_the_kits_own_data_is_not_pinned(bench, name):
+    with pytest.raises(RuleError, match=f"rule 2.*'{name}' is the name of the kit's own"):
+        pin.generation_name(bench.open(bench.folder(name, qrels=CHANGED)))
+
+
+def test_pins_at_the_same_time_lose_none(bench):
+    prints = bench.open().fingerprints
+    names = [f"c{n}" for n in range(6)]
+
+    def add(name):
+        for n in range(5):
+            add_generation(Entry(name, name, "sophia", "x", "y"), f"{name}-{n}", prints, {})
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=add, args=(name,)) for name in names]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(timeout=60)
+    pinned = yaml.safe_load(user_registry().read_text())
+    assert {name: len(pinned[name]["generations"]) for name in names} == dict.fromkeys(names, 5)
+    assert "tiny" in pinned
+
+
+def test_what_was_pinned_meanwhile_is_not_replaced(bench):
+    one, two = (bench.open(bench.folder(f"{d}/later", qrels=[("q1", d)])) for d in ("d1", "d2"))
+    names = [pin.generation_name(collection) for collection in (one, two)]
+    pin.pin(one, names[0])
+    before = user_registry().read_bytes()
+    with pytest.raises(CollectionError, match="another process has pinned other data as 'later-1'"):
+        pin.pin(two, names[1])
+    assert user_registry().read_bytes() == before
+
+
+def test_another_corpus_that_was_pinned_meanwhile_keeps_this_one_out(bench):
+    one, two = (bench.open(bench.folder(f"{n}/later", corpus=["d1", "d2", "d3", "d4", f"n{n}"]))
+                for n in range(2))
+    names = [pin.generation_name(one, "a"), pin.generation_name(two, "b")]
+    pin.pin(one, names[0])
+    with pytest.raises(CollectionError, match="rule 2.*'later' is the name of one corpus, and 'b'"):
+        pin.pin(two, names[1])
+    assert list(folder_entry("later").generations) == ["a"]
 
 
 def test_by_default_the_registry_lies_in_the_outputs_folder(monkeypatch, tmp_path):
