@@ -5,10 +5,13 @@ under `previous`, so that a line can't be changed or taken out unseen. Lines are
 one write a line under a lock. A line that a kill has torn stays as it is: the next writer ends it
 with a newline and goes on, and the chain runs over its bytes like any other's.
 
+Nothing follows the last line, so `ledger.head` beside it holds its sha256, written after it. A kill
+between the two leaves the line before there, hence the head may name any line of the chain; one
+that it names and that is not there was changed or taken out, and the head then stays as it is.
+
 Events: `run begun` (what is searched, under which conditions), `run resumed`, `block saved` (its
-number and digest), `run ended` (status
-complete, incomplete, failed or stopped), `scorecard` (the file's name and the digests of JSON and
-markdown). A run is named by the sha256 of its `run begun` line.
+number and digest), `run ended` (status complete, incomplete, failed or stopped), `scorecard` (the
+file's name and the digests of JSON and markdown). A run is named by the sha256 of its `run begun` line.
 """
 
 import hashlib
@@ -21,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import LedgerError
-from kit.files import locked, outputs_folder
+from kit.files import locked, outputs_folder, write_text
 from kit.provenance import utc_now
 
 START = "0" * 64  # `previous` of the first line
@@ -52,8 +55,8 @@ class Line:
 class Ledger:
     """An open ledger, read whole; `append` adds to file and lines. Made by `opened`."""
 
-    def __init__(self, path: Path, handle: int | None, raw: bytes):
-        self.path, self._handle = path, handle
+    def __init__(self, path: Path, handle: int | None, raw: bytes, head: str | None):
+        self.path, self._handle, self._head = path, handle, head
         self.lines = [_line(n, text) for n, text in enumerate(_split(raw), 1)]
         self._torn = bool(raw) and not raw.endswith(b"\n")
 
@@ -68,8 +71,16 @@ class Ledger:
             raise LedgerError("the ledger's line was cut short", self.path,
                               "Make room on the disk, and run again")
         self._torn = False
+        os.fsync(self._handle)  # the head must not outlive the line that it names
+        goes_on = not self.lines or self._head_is_there()
         self.lines.append(_line(len(self.lines) + 1, raw))
+        if goes_on:
+            self._head = self.lines[-1].sha256
+            write_text(self.path.with_suffix(".head"), self._head + "\n")
         return self.lines[-1]
+
+    def _head_is_there(self) -> bool:
+        return self._head is None or self.find(self._head) is not None
 
     def begin(self, key: str, **conditions) -> Line:
         """The `run begun` line of a search about to start.
@@ -137,6 +148,8 @@ class Ledger:
                 found.append(f"line {line.number} of the ledger does not follow from the line "
                              "before")
             before = line.sha256
+        if self.lines and not self._head_is_there():
+            found.append("a line of the ledger that was once the last is changed or gone")
         return found
 
 
@@ -150,7 +163,7 @@ def opened(outputs: str):
         with locked(path, handle):
             with open(handle, "rb", closefd=False) as file:
                 raw = file.read()
-            yield Ledger(path, handle, raw)
+            yield Ledger(path, handle, raw, _head(path))
     finally:
         os.close(handle)
 
@@ -158,7 +171,13 @@ def opened(outputs: str):
 def read(outputs: str) -> Ledger:
     """The ledger as it stands, for reading only; without a line where there is none."""
     path = ledger_path(outputs)
-    return Ledger(path, None, path.read_bytes() if path.exists() else b"")
+    head = _head(path)  # before the lines, to which another process may append meanwhile
+    return Ledger(path, None, path.read_bytes() if path.exists() else b"", head)
+
+
+def _head(path: Path) -> str | None:
+    head = path.with_suffix(".head")
+    return head.read_text(encoding="latin-1").strip() if head.exists() else None
 
 
 def _split(raw: bytes) -> list[bytes]:

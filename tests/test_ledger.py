@@ -51,6 +51,41 @@ def test_a_changed_line_breaks_the_chain_at_the_next(tmp_path, number):
 
 
 @pytest.mark.parametrize("change", [
+    lambda lines: [*lines[:-1], lines[-1].replace(b'"time": "2', b'"time": "1')],
+    lambda lines: lines[:-1], lambda lines: lines[:-2], lambda lines: [*lines[:-1], b"gone\n"]],
+    ids=["changed", "last out", "last two out", "garbage"])
+def test_a_last_line_that_is_changed_or_gone_is_found_then_and_later(tmp_path, change):
+    path = ledger.ledger_path(written(tmp_path, "k", "k"))
+    path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+    fault = ["a line of the ledger that was once the last is changed or gone"]
+    assert ledger.read(str(tmp_path)).faults() == fault
+    assert ledger.read(written(tmp_path, "other")).faults() == fault
+
+
+def test_a_kill_before_the_head_is_written_is_no_fault(tmp_path):
+    head = ledger.ledger_path(written(tmp_path, "k")).with_suffix(".head")
+    before = head.read_text()
+    written(tmp_path, "other")
+    head.write_text(before)
+    assert ledger.read(str(tmp_path)).faults() == []
+    book = ledger.read(written(tmp_path, "other"))
+    assert book.faults() == [] and head.read_text().strip() == book.lines[-1].sha256
+
+
+def test_a_ledger_without_a_head_is_sound_and_gets_one(tmp_path):
+    head = ledger.ledger_path(written(tmp_path, "k")).with_suffix(".head")
+    head.unlink()
+    assert ledger.read(str(tmp_path)).faults() == []
+    assert ledger.read(written(tmp_path, "k")).faults() == [] and head.exists()
+
+
+def test_a_ledger_that_is_begun_anew_has_no_fault(tmp_path):
+    ledger.ledger_path(written(tmp_path, "k")).unlink()
+    assert ledger.read(str(tmp_path)).faults() == []
+    assert ledger.read(written(tmp_path, "k")).faults() == []
+
+
+@pytest.mark.parametrize("change", [
     lambda lines: lines[1:], lambda lines: lines[:1] + lines[2:], lambda lines: [*lines[:2], *lines[1:]],
     lambda lines: lines[::-1], lambda lines: [lines[0], b"gone\n", *lines[2:]]],
     ids=["first out", "second out", "twice", "turned", "garbage"])
@@ -65,6 +100,7 @@ def test_a_line_torn_by_a_kill_stays_and_the_chain_goes_on(tmp_path, lost):
     path = ledger.ledger_path(written(tmp_path, "k"))
     path.write_bytes(path.read_bytes()[:-lost])
     kept = path.read_bytes()
+    path.with_suffix(".head").write_text(hashlib.sha256(kept.splitlines()[0]).hexdigest())
     written(tmp_path, "other")
     assert path.read_bytes().startswith(kept)
     book = ledger.read(str(tmp_path))
