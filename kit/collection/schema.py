@@ -45,6 +45,7 @@ class Layout:
     shared_ids: whether an id that stands in queries and corpus is one patent.
     convert: (table, data) -> data in Sophia's columns, or None where they are that already.
     columns: {table: Features} as the opened tables have them: Sophia's, and what is added to them.
+    forms: {column: the types it may come in}; such a column may also be missing.
     """
 
     name: str
@@ -54,6 +55,19 @@ class Layout:
     shared_ids: bool
     convert: Callable | None = None
     columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
+    forms: dict[str, tuple] = field(default_factory=dict)
+
+    def own_features(self, table: str, schemas: list[pa.Schema]) -> Features:
+        """The features of a table; a column of several forms in the one that all its files have."""
+        features = dict(self.features[table])
+        for name in features.keys() & self.forms.keys():
+            held = [s.field(name).type for s in schemas if name in s.names]
+            fitting = [f for f in self.forms[name] if all(_fits(kind, f) for kind in held)]
+            if not held:
+                del features[name]
+            elif fitting:
+                features[name] = fitting[0]
+        return Features(features)
 
 
 SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)
@@ -142,10 +156,11 @@ def id_faults(table: str, ids: pd.Series) -> list[Fault]:
     return [Fault("ids", table, said, len(rows), rows) for said, rows in found if len(rows)]
 
 
-def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
-               doc_ids: pd.Series) -> list[tuple[str, str, pd.Series]]:
+def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series,
+               shared_ids: bool = True) -> list[tuple[str, str, pd.Series]]:
     """(name, sentence, mask of the pairs that break it): dangling, repeated and own pairs, and
-    categories that the layout does not know."""
+    categories that the layout does not know. shared_ids: whether one id is one patent; where it
+    is not, no pair is known to be an own one."""
     queries, docs, category = pairs["query_id"], pairs["doc_id"], pairs["category"]
     known = category.isin(CATEGORIES)
     odd = ~known & (category.notna() | known.any())  # null in all pairs that could have one is none
@@ -155,15 +170,17 @@ def pair_rules(pairs: pd.DataFrame, query_ids: pd.Series,
         ("unknown categories", "category is none of " + ", ".join(CATEGORIES), odd),
         ("repeated pairs", "the pair stands more than once",
          pairs.duplicated(["query_id", "doc_id"])),
-        ("own pairs", "the query is its own relevant document", (queries == docs).astype(bool)),
+        ("own pairs", "the query is its own relevant document", (queries == docs).astype(bool) & shared_ids),
     ]
 
 
-def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series) -> list[Fault]:
+def pair_faults(pairs: pd.DataFrame, query_ids: pd.Series, doc_ids: pd.Series,
+                shared_ids: bool = True) -> list[Fault]:
     """The rules of `pair_rules` that a pair breaks."""
     shown = ["query_id", "doc_id", "category"]
     return [Fault(name, "qrels", sentence, int(broken.sum()), pairs.loc[broken, shown])
-            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids) if broken.any()]
+            for name, sentence, broken in pair_rules(pairs, query_ids, doc_ids, shared_ids)
+            if broken.any()]
 
 
 def find_faults(collection) -> list[Fault]:
@@ -180,7 +197,8 @@ def find_faults(collection) -> list[Fault]:
         if keys[table]:
             faults += id_faults(table, collection.ids(table))
     if all(keys.values()) and not any(name.startswith("qrels.") for name in broken):
-        faults += pair_faults(collection.pairs, collection.ids("queries"), collection.ids("corpus"))
+        faults += pair_faults(collection.pairs, collection.ids("queries"), collection.ids("corpus"),
+                              collection.shared_ids)
     return faults
 
 

@@ -6,7 +6,15 @@ import pandas as pd
 
 from kit.collection.schema import FEATURES, ID_COLUMN, id_rules, pair_rules
 from kit.relevance.categories import DIRECTIONS, RELATION_CATEGORIES
-from kit.relevance.checks.check import DOUBT, FAULT, Check, Found, declared, rows_found
+from kit.relevance.checks.check import (
+    DOUBT,
+    FAULT,
+    NOT_SHARED,
+    Check,
+    Found,
+    declared,
+    rows_found,
+)
 
 CHECKS: list[Check] = []
 _IDS = ("queries.query_id", "corpus.doc_id")
@@ -57,6 +65,8 @@ def blank_ends(prepared) -> Found:
 
 
 def _pairs(name: str, prepared) -> Found:
+    if name == "own pairs" and not prepared.collection.shared_ids:
+        return Found(absent=NOT_SHARED)
     pairs = prepared.pairs
     broken = next(mask for rule, _, mask in pair_rules(
         pairs, prepared.ids("queries"), prepared.ids("corpus")) if rule == name)
@@ -94,7 +104,7 @@ def _is_unknown(relation: dict) -> bool:
 def other_content(prepared) -> Found:
     collection = prepared.collection
     if not collection.shared_ids:
-        return Found(absent="queries and documents do not share their identifiers")
+        return Found(absent=NOT_SHARED)
     own = set(prepared.own_ids)
     columns = [c for c in FEATURES["corpus"] if c != "doc_id"]
     broken = collection.broken_columns
