@@ -43,6 +43,12 @@ def mini_litigation(own_folders) -> Collection:
 
 
 @pytest.fixture(scope="session")
+def mini_dapfam(own_folders) -> Collection:
+    """The built-in collection in DAPFAM's layout."""
+    return open_collection("mini-dapfam")
+
+
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real texts and reference values beside the repository."""
     folder = Path(__file__).resolve().parents[1].parent / "shared"
@@ -117,7 +123,7 @@ def write_collection(
             file = folder / table / f"{SPLIT}-{n:05d}-of-{len(shards):05d}.parquet"
             pq.write_table(shard, file, **parquet)
     if readme:
-        configs = "\n".join(CONFIG.format(table=t) for t in FEATURES)
+        configs = "\n".join(CONFIG.format(table=t, split=SPLIT) for t in FEATURES)
         (folder / "README.md").write_text(CARD.format(configs=configs), encoding="utf-8")
     return folder
 
