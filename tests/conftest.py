@@ -81,6 +81,45 @@ def write_rows(tmp_path: Path, rows: list, corpus: list = ("d1", "d2", "d3"),
 
 
 @pytest.fixture(scope="session")
+def make_dapfam() -> Callable[..., Path]:
+    """A function that writes a tiny collection in DAPFAM's layout: see `write_dapfam`."""
+    return write_dapfam
+
+
+def write_dapfam(tmp_path: Path, relations: list | None = None, *, queries: list = ("q1", "q2"),
+                 corpus: list = ("d1", "d2", "d3"), name: str = "families") -> Path:
+    """Writes tmp_path/name, without a README, and returns it; the defaults make a sound collection.
+
+    relations: (query, family, score, domain). queries, corpus: an id or a dict a row, in DAPFAM's
+    columns; those that are not named get sane values, and a value of `...` leaves its column out.
+    """
+    folder = tmp_path / name
+    relations = SOUND_RELATIONS if relations is None else relations
+    columns = ("query_id", "relevant_id", "relevance_score", "domain_rel")
+    rows = {"queries": [_family(row, "query_id") for row in queries],
+            "corpus": [_family(row, "relevant_id") for row in corpus],
+            "relations": [dict(zip(columns, row, strict=True)) for row in relations]}
+    for table, made in rows.items():
+        (folder / table).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(made), folder / table / "train.parquet")
+    return folder
+
+
+SOUND_RELATIONS = [("q1", "d1", 1.0, "IN"), ("q1", "d2", 0.0, "NC"), ("q2", "d3", 1.0, "IN")]
+
+
+def _family(row: str | dict, key: str) -> dict:
+    row = {key: row} if isinstance(row, str) else row
+    made = {
+        key: None, "jurisdiction": "US", "earliest_claim_jusrisdiction": "US",
+        "earliest_claim_date": "2001-02-03", "earliest_claim_year": 2001,
+        "ipcr_codes_str": "H04L9/32", "classifications_ipcr_list_first_three_chars_list": ["H04"],
+        "title_en": f"T {row[key]}", "abstract_en": f"A {row[key]}", "claims_text": f"C {row[key]}",
+        "description_en": f"D {row[key]}", **row}
+    return {column: value for column, value in made.items() if value is not ...}
+
+
+@pytest.fixture(scope="session")
 def make_collection() -> Callable[..., Path]:
     """A function that writes a tiny collection in the hub's layout: see `write_collection`."""
     return write_collection

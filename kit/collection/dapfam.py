@@ -15,7 +15,8 @@ stand in both tables, and how many of those are one patent.
 import re
 
 import pandas as pd
-from datasets import Features, List, Value
+import pyarrow as pa
+from datasets import Features, IterableDataset, List, Value
 
 from kit.collection.schema import FEATURES, Fault, Layout
 
@@ -49,24 +50,31 @@ def as_sophia(table: str, data):
         positive = table == "qrels"
         data = data.filter(lambda score: _is_positive(score) == positive,
                            input_columns="relevance_score")
-    for name, read in ((CODES, codes), (THREE, three_characters)):
-        if name in data.column_names:  # the second may be missing
-            data = _with_list(data, name, read)
-    own = [name for name in NAMES[table] if name in data.column_names]
-    return data.rename_columns({n: NAMES[table][n] for n in own if n != NAMES[table][n]})
+    if isinstance(data, IterableDataset):
+        return _streamed(data, NAMES[table])
+    for name in data.column_names:
+        if name in _READERS:
+            column = [_READERS[name](value) for value in data.select_columns(name)[name]]
+            data = data.remove_columns(name).add_column(name, column, feature=_LIST)
+    return data.rename_columns({n: NAMES[table][n] for n in data.column_names})
 
 
 def _is_positive(score: float | None) -> bool:
     return score is not None and score > 0
 
 
-def _with_list(data, name: str, read):
-    """The column's values as the lists that `read` makes of them; no other column is copied."""
-    if not hasattr(data, "add_column") or not hasattr(data, "__len__"):  # a stream
-        return data.map(lambda value: {name: read(value)}, input_columns=name,
-                        features=Features({**data.features, name: _LIST}))
-    column = [read(value) for value in data.select_columns(name)[name]]
-    return data.remove_columns(name).add_column(name, column, feature=_LIST)
+def _streamed(data, names: dict[str, str]):
+    """The same of a stream, in Arrow: of Python's rows the type of an empty list is guessed."""
+    def converted(rows: pa.Table) -> pa.Table:
+        for place, name in enumerate(rows.column_names):
+            if name in _READERS:
+                values = [_READERS[name](value) for value in rows[name].to_pylist()]
+                rows = rows.set_column(place, name, pa.array(values, pa.list_(pa.string())))
+        return rows.rename_columns([names[name] for name in rows.column_names])
+
+    features = Features({names[n]: _LIST if n in _READERS else f for n, f in data.features.items()})
+    mapped = data.with_format("arrow").map(converted, batched=True, features=features)
+    return mapped.with_format(None)
 
 
 def codes(text: str | None) -> list[str]:
@@ -78,6 +86,9 @@ def three_characters(value: list[str] | str | None) -> list[str]:
     """The three-character classes in a list, or in the text of a list, each once, in order."""
     text = value if isinstance(value, str) else " ".join(v for v in value or () if v)
     return sorted(set(_THREE_CODE.findall(text)))
+
+
+_READERS = {CODES: codes, THREE: three_characters}
 
 
 DAPFAM = Layout(

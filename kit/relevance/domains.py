@@ -1,6 +1,6 @@
-"""IN or OUT by pair: whether a query and a document share an IPC class, by its first three characters.
+"""IN or OUT by pair: whether a query and a document share an IPC class of three characters.
 
-This is DAPFAM's notion, and finer than that of the slices, which goes by the one-character section.
+This is DAPFAM's notion, and finer than that of the slices, which go by the one-character section.
 """
 
 import pandas as pd

@@ -1,5 +1,5 @@
-"""The built-in collections: made-up patents in Sophia's layout, as rows and in DAPFAM's layout, from
-a seed (see the README)."""
+"""The built-in collections: made-up patents in Sophia's layout, as rows, and in DAPFAM's layout,
+from a seed (see the README)."""
 
 import json
 import os

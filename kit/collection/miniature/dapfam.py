@@ -1,4 +1,4 @@
-"""The miniature of DAPFAM: 300 made-up patent families, 40 queries and their relations, in its columns.
+"""The miniature of DAPFAM, in its columns: 300 made-up patent families, 40 queries, and relations.
 
 A family is one telling of an invention with the classes of one to three members. Of a mechanism's
 four fields the first has no family in the corpus. By turns a query cites families of its own field
@@ -50,7 +50,7 @@ class Family:
 
 def build() -> dict[str, pa.Table]:
     """The tables `queries`, `corpus` and `relations`, the same on every machine."""
-    queries, docs = _plan()
+    queries, docs = plan()
     for family in queries + docs:
         family.row = _row(family)
     _plant_same_patent(queries, docs)
@@ -63,7 +63,7 @@ def build() -> dict[str, pa.Table]:
     return {name: pa.Table.from_pylist(rows[name], schema) for name, schema in SCHEMAS.items()}
 
 
-def _plan() -> tuple[list[Family], list[Family]]:
+def plan() -> tuple[list[Family], list[Family]]:
     """All queries and families, numbered in orders of their own that tell nothing."""
     queries, docs = [], []
     for turn, (_, group) in enumerate(groupby(cells(), key=lambda c: c.mechanism)):
@@ -92,7 +92,8 @@ def _row(family: Family) -> dict:
                   for n in range(1 + draw(3, family.key, "members")))
     classes = {c for day in days for c in some(family.cell.words["ipc"], 1, family.key, day)}
     if draw(8, family.key, "also") == 0:  # a member that was filed under another field, too
-        other = [c for c in cells() if c.mechanism == family.cell.mechanism and c is not family.cell]
+        other = [c for c in cells()
+                 if c.mechanism == family.cell.mechanism and c is not family.cell]
         classes.add(pick(pick(other, family.key, "other").words["ipc"], family.key, "class"))
     row = {
         "earliest_claim_jusrisdiction": pick(_AUTHORITIES, family.key, days[0]),

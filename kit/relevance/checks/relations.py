@@ -1,4 +1,5 @@
-"""DAPFAM's relations: what they state, whether the classes bear it out, and whose identifiers they use."""
+"""DAPFAM's relations: what they state, whether the classes bear it out, and whether one identifier
+in both tables is one patent."""
 
 from functools import partial
 
@@ -32,10 +33,11 @@ def _broken(rule: str, prepared) -> Found:
 for _name, _said in (
         ("scores that are not documented", "Relations whose relevance_score is neither 1 nor 0."),
         ("domains that are not documented", "Relations whose domain_rel is none of IN, OUT, NC."),
-        ("scores against domains", "Relations of score 1 with the domain NC, or of 0 with IN or OUT."),
+        ("scores against domains", "Relations of score 1 whose domain_rel is NC, or of score 0 "
+         "with IN or OUT."),
         ("pairs cited and sampled", "Sampled non-citations that are positives too."),
-        ("unknown identifiers of sampled pairs", "Sampled non-citations of which an identifier is in "
-         "no row of queries or corpus."),
+        ("unknown identifiers of sampled pairs", "Sampled non-citations of which an identifier is "
+         "in no row of queries or corpus."),
         ("repeated sampled pairs", "Sampled non-citations that stand more than once; each further "
          "row is counted.")):
     CHECKS.append(Check("relations", _name, FAULT, _said, _PAIRS, partial(_broken, _name)))
@@ -62,15 +64,16 @@ def _asked(domain: str, prepared) -> Found:
 
 
 for _name in (NEAR, FAR):
-    CHECKS.append(Check("relations", f"pairs stated {_name}", FACT, "Relevant pairs whose domain_rel "
-                        f"is {_name}.", _PAIRS, partial(_stated, _name)))
-    CHECKS.append(Check("relations", f"queries with a pair stated {_name}", FACT, "Queries that have "
-                        f"such a pair; only they count under {_name}.", _PAIRS, partial(_asked, _name)))
+    CHECKS.append(Check("relations", f"pairs stated {_name}", FACT, "Relevant pairs whose "
+                        f"domain_rel is {_name}.", _PAIRS, partial(_stated, _name)))
+    CHECKS.append(Check("relations", f"queries with a pair stated {_name}", FACT, "Queries that "
+                        f"have such a pair; the others have none to find under {_name}.", _PAIRS,
+                        partial(_asked, _name)))
 
 
 @declared(CHECKS, "relations", "domain_rel against the classes", FAULT,
-          "Relevant pairs whose domain_rel is not what their three-character classes give: IN where "
-          "the two share one, OUT where they share none.", *_CLASSES)
+          "Relevant pairs whose domain_rel is not what their three-character classes give: IN "
+          "where the two share one, OUT where they share none.", *_CLASSES)
 def against_classes(prepared) -> Found:
     pairs, recomputed, detail = _recomputed(prepared)
     differ = (recomputed != UNKNOWN) & (recomputed != pairs["domain_rel"])
@@ -140,13 +143,13 @@ def in_both(prepared) -> Found:
 
 
 @declared(CHECKS, "relations", "own entries that nothing excludes", DOUBT,
-          "Queries that stand in the corpus under their own identifier, with their title or claims, "
-          "in a collection whose identifiers are declared to be two spaces: each can be found for "
+          "Queries that stand in the corpus under their own identifier, with their title or "
+          "claims, in a collection whose identifiers are declared to be two spaces: each can be found for "
           "itself, and counts as not relevant.",
           *_IDS, *(f"{t}.{c}" for t in ID_COLUMN for c in _TOLD))
 def not_excluded(prepared) -> Found:
     if prepared.collection.shared_ids:
-        return Found(absent="queries and documents share their identifiers: own entries are excluded")
+        return Found(absent="own entries are excluded, since identifiers are shared")
     rows = _shared(prepared)
     same = rows[~rows["same"].isin(["neither", "nothing to compare"])]
     return rows_found(same, len(prepared.ids("queries")))
