@@ -242,7 +242,7 @@ def test_listed_classes_of_another_type_are_a_broken_column(tmp_path, make_dapfa
     assert [(f.table, f.column) for f in data.faults] == [("corpus", THREE)]
 
 
-# --- from the hub's cache -------------------------------------------------------------------------
+# --- places ---------------------------------------------------------------------------------------
 
 def test_the_miniature_moved_elsewhere_is_the_same_collection(tmp_path, mini_dapfam):
     home = tmp_path / "families"

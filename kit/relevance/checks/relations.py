@@ -144,8 +144,8 @@ def in_both(prepared) -> Found:
 
 @declared(CHECKS, "relations", "own entries that nothing excludes", DOUBT,
           "Queries that stand in the corpus under their own identifier, with their title or "
-          "claims, in a collection whose identifiers are declared to be two spaces: each can be found for "
-          "itself, and counts as not relevant.",
+          "claims, where identifiers are declared to be two spaces: each can be found for itself, "
+          "and counts as not relevant.",
           *_IDS, *(f"{t}.{c}" for t in ID_COLUMN for c in _TOLD))
 def not_excluded(prepared) -> Found:
     if prepared.collection.shared_ids:
