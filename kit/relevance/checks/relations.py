@@ -118,6 +118,8 @@ def _read(prepared, table: str) -> dict[str, tuple[str, ...]]:
     """{identifier: title and claims} of the rows whose identifier is in both tables; the first of
     several rows counts."""
     key, own, found = ID_COLUMN[table], set(prepared.own_ids), {}
+    if not own:  # the claims of a whole corpus are long
+        return found
     for batch in prepared.collection.batches(table, [key, *_TOLD]):
         for identifier, *texts in zip(*(batch[c] for c in (key, *_TOLD))):
             if identifier in own and identifier not in found:
