@@ -312,12 +312,19 @@ def _verify(options) -> int:
     from kit.reporting.verify import verify
 
     given = options.collection and open_collection(options.collection, revision=options.revision)
-    found = [verify(path, given, options.outputs) for path in options.scorecards]
-    for verdict in found:
+    holds = True
+    for path in options.scorecards:
+        try:
+            verdict = verify(path, given, options.outputs)
+        except KitError as error:  # the others are looked at all the same
+            print(f"{path.name}: can't be verified\n  {error}")
+            holds = False
+            continue
+        holds = holds and not verdict.differences
         if verdict.differences:
             print(f"{verdict.path.name}: does not hold")
         else:
             print(f"{verdict.path.name}: holds; {verdict.figures} figures recomputed")
         for line in [*verdict.differences, *(f"note: {note}" for note in verdict.notes)]:
             print(f"  {line}")
-    return int(any(verdict.differences for verdict in found))
+    return int(not holds)

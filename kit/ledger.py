@@ -5,7 +5,8 @@ under `previous`, so that a line can't be changed or taken out unseen. Lines are
 one write a line under a lock. A line that a kill has torn stays as it is: the next writer ends it
 with a newline and goes on, and the chain runs over its bytes like any other's.
 
-Events: `run begun` (what is searched, under which conditions), `run resumed`, `run ended` (status
+Events: `run begun` (what is searched, under which conditions), `run resumed`, `block saved` (its
+number and digest), `run ended` (status
 complete, incomplete, failed or stopped), `scorecard` (the file's name and the digests of JSON and
 markdown). A run is named by the sha256 of its `run begun` line.
 """
@@ -15,6 +16,7 @@ import json
 import os
 import secrets
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,7 @@ except ImportError:  # not POSIX
 
 START = "0" * 64  # `previous` of the first line
 BEGUN, RESUMED, ENDED, CARD = "run begun", "run resumed", "run ended", "scorecard"
+BLOCK = "block saved"
 PATIENCE = 60  # seconds that a lock file is waited for, where there is no flock
 
 
@@ -107,13 +110,30 @@ class Ledger:
         return next((line for line in self.lines if line.sha256 == sha256), None)
 
     def search_number(self, run: str | None) -> int | None:
-        """How many searches of the same key were begun up to this one: 1 for the first; None for
-        a run that the ledger does not have."""
+        """The how manieth search of what counts as one system on one generation this is: 1 for the
+        first; None for a run that the ledger does not have. A block that was searched again, having
+        been lost after it was saved, counts as a search. Of run files, which were searched
+        elsewhere, each other file of the name counts once."""
         begun = self.find(run)
         if begun is None or not begun.is_a(BEGUN):
             return None
-        same = [line.number for line in self.lines if line.is_a(BEGUN, key=begun.event["key"])]
-        return same.index(begun.number) + 1
+        upto = [line for line in self.lines[:begun.number]
+                if line.is_a(BEGUN, counted=begun.event.get("counted"))]
+        if begun.event.get("views") is None:
+            return len(dict.fromkeys(line.event["key"] for line in upto))
+        saves = Counter(line.event["block"] for line in self.lines if line.is_a(BLOCK, run=run))
+        return len(upto) + max(saves.values(), default=1) - 1
+
+    def blocks(self, run: str) -> dict[int, str]:
+        """{block: the digest that it was last saved with} of a run."""
+        return {line.event["block"]: line.event["sha256"]
+                for line in self.lines if line.is_a(BLOCK, run=run)}
+
+    def is_result(self, run_sha256: str) -> bool:
+        """Whether a ranking of that digest is the result of a search, not of a run file."""
+        return any(line.is_a(ENDED, run_sha256=run_sha256)
+                   and (begun := self.find(line.event["run"])) is not None
+                   and begun.event.get("views") is not None for line in self.lines)
 
     def faults(self) -> list[str]:
         """What breaks the chain, a sentence a fault; empty for a ledger as it was written."""

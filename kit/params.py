@@ -72,7 +72,9 @@ def make_params(values: dict, where: str = "parameters") -> Params:
         return Params(**values)
     except ValidationError as error:
         wrong = "; ".join(f"{e['loc'][0]}: {e['msg']}, not {e['input']!r}" for e in error.errors())
-        raise ParamsError(wrong, where, "Give each parameter a value of its kind") from error
+        is_list = any(e["type"] == "list_type" for e in error.errors())
+        raise ParamsError(wrong, where, "Write a list as '[a, b]'" if is_list else
+                          "Give each parameter a value of its kind") from error
 
 
 def _refuse_unknown(names, where: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from kit import ledger
 from kit.collection.sources import open_collection
 from kit.errors import LedgerError
-from kit.ledger import BEGUN, CARD, ENDED, RESUMED, START
+from kit.ledger import BEGUN, BLOCK, CARD, ENDED, RESUMED, START
 from kit.params import make_params
 from kit.retrieval import execute
 from kit.retrieval.execute import retrieve
@@ -106,7 +106,11 @@ def test_a_lock_that_nobody_lets_go_of_is_named(tmp_path, monkeypatch):
 # --- runs -----------------------------------------------------------------------------------------
 
 def test_searches_of_one_key_are_counted(tmp_path):
-    book = ledger.read(written(tmp_path, "k", "other", "k", "k"))
+    with ledger.opened(str(tmp_path)) as book:
+        for n, key in enumerate(("k", "other", "k", "k")):
+            run = book.begin(f"{key} {n}", counted=key, views={"query": "ta"})
+            book.end(run.sha256, "complete")
+    book = ledger.read(str(tmp_path))
     begun = [line.sha256 for line in book.lines if line.is_a(BEGUN)]
     assert [book.search_number(run) for run in begun] == [1, 1, 2, 3]
     assert book.search_number("0" * 64) is None and book.search_number(None) is None
@@ -142,7 +146,7 @@ def searched(tmp_path, make_collection, monkeypatch):
 
 def test_a_run_begins_and_ends(searched):
     run = searched()
-    begun, ended = ledger.read(str(searched.outputs)).lines
+    begun, *_, ended = ledger.read(str(searched.outputs)).lines
     assert begun.is_a(BEGUN, system="made", version="1", environment="tiny", depth=100, sample=None)
     assert begun.event["fingerprint"] == run.manifest["fingerprints"]["together"]
     assert searched.outputs / begun.event["folder"] == run.folder
@@ -154,16 +158,16 @@ def test_a_run_begins_and_ends(searched):
 def test_a_run_that_is_reopened_is_not_begun(searched):
     searched()
     searched()
-    assert events(searched.outputs) == [BEGUN, ENDED]
+    assert events(searched.outputs) == [BEGUN, BLOCK, BLOCK, ENDED]
 
 
 def test_a_failed_run_says_why_and_goes_on_as_the_same_run(searched):
     with pytest.raises(MemoryError):
         searched(blocks=1)
     run = searched(blocks=1)  # the first block is there
-    assert events(searched.outputs) == [BEGUN, ENDED, RESUMED, ENDED]
+    assert events(searched.outputs) == [BEGUN, BLOCK, ENDED, RESUMED, BLOCK, ENDED]
     book = ledger.read(str(searched.outputs))
-    assert (book.lines[1].event["status"], book.lines[1].event["reason"]) == (
+    assert (book.lines[2].event["status"], book.lines[2].event["reason"]) == (
         "failed", "MemoryError: no room")
     assert book.search_number(run.manifest["ledger"]["sha256"]) == 1
 

@@ -78,6 +78,11 @@ def generation_with(prints: dict[str, str]) -> tuple[Entry, str] | None:
                  if (name := entry.generation_of(prints))), None)
 
 
+def has_pinned_folders() -> bool:
+    """Whether the user has pinned a collection that no name opens."""
+    return bool(_merged().keys() - registry().keys())
+
+
 def add_generation(entry: Entry, name: str, prints: dict[str, str], counts: dict[str, int]) -> Path:
     """Writes a generation into the user's registry and returns the file.
 

@@ -22,7 +22,13 @@ from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
-from kit.collection.registry import Entry, folder_entry, registry
+from kit.collection.registry import (
+    Entry,
+    folder_entry,
+    generation_with,
+    has_pinned_folders,
+    registry,
+)
 from kit.collection.rows import ROWS, ROWS_FILE, read_rows
 from kit.collection.schema import (
     FEATURES,
@@ -86,6 +92,15 @@ class Collection:
     def read_leniently(self) -> "Collection":
         """The same tables, in which bytes that are no UTF-8 are read as escapes such as \\xe9."""
         return replace(self, lenient=True)
+
+    def unregistered(self) -> "Collection":
+        """The same tables as if no registry knew them; what was read is not read again."""
+        return self._known_as(self.environment, None)
+
+    def _known_as(self, environment: str, entry: Entry | None) -> "Collection":
+        same = replace(self, environment=environment, entry=entry)
+        vars(same)["fingerprints"] = self.fingerprints
+        return same
 
     def undecodable(self) -> pd.DataFrame:
         """The values whose bytes are no UTF-8: table, row (from 0), column."""
@@ -175,11 +190,24 @@ def open_collection(source: str, *, revision: str | None = None,
     opened = {t: _open_table(where, layout, t, revision, streaming) for t in layout.configs}
     tables = {t: data for t, (data, _) in opened.items()}
     tables |= read_rows(Path(where) / ROWS_FILE) if layout is ROWS else {}
-    return Collection(
+    return _by_its_data(Collection(
         source=source, environment=environment, entry=entry, shared_ids=layout.shared_ids,
         columns=layout.columns, tables={t: tables[t] for t in layout.columns},
         column_faults=tuple(f for t, (_, faults) in opened.items() if t in TABLES for f in faults),
-        unconverted=frozenset(t for t, (_, faults) in opened.items() if layout.convert and faults))
+        unconverted=frozenset(t for t, (_, faults) in opened.items() if layout.convert and faults)))
+
+
+def _by_its_data(collection: Collection) -> Collection:
+    """A folder that no name knows, under the entry whose pinned data it holds: whoever unpacks a
+    pinned collection under another folder's name has the same data."""
+    asked = collection.entry is None and not collection.column_faults and has_pinned_folders()
+    if not asked or not find_path(collection.source).is_dir():
+        return collection
+    try:
+        known = generation_with(collection.fingerprints)
+    except CollectionError:  # bytes that are no UTF-8: pinned they are not
+        return collection
+    return collection._known_as(known[0].environment, known[0]) if known else collection
 
 
 def _locate(source: str) -> tuple[str, Entry | None, str]:

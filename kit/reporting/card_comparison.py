@@ -21,7 +21,7 @@ from kit.reporting.scorecard import (
     markdown_table,
     said,
 )
-from kit.reporting.verify import find_run, outputs_of, params_of, require_unchanged
+from kit.reporting.verify import find_run, outputs_of, params_of, require_unchanged, verify
 from kit.retrieval.execute import searched_ids
 
 CALIBRATION_COLUMNS = ["system", "measure", "scope", "published", "tolerance", "ours",
@@ -55,9 +55,7 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
     differ (rule 2, every one listed) and for a collection that is not the cards' (rule 1);
     ScorecardError for fewer than two cards and for a run file that is gone.
     """
-    if len(paths) < 2:
-        raise ScorecardError("a comparison needs two scorecards", str(paths[0]) if paths else "",
-                             "Name another, best that of a baseline")
+    _require_two(paths)
     places = {path: outputs or outputs_of(path) for path in paths}
     cards = {path: require_unchanged(path, places[path]) for path in paths}
     paths = sorted(cards, key=lambda path: not rules.is_bm25(cards[path].system))
@@ -86,6 +84,18 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
         rules.not_publishable(records, list(by_name)))
 
 
+def _require_two(paths: list[Path]) -> None:
+    """Raises ScorecardError for fewer than two cards, and for one that is named twice."""
+    named = [path.resolve() for path in paths]
+    twice = next((path for path in named if named.count(path) > 1), None)
+    if twice is not None:
+        raise ScorecardError("a scorecard is named twice", twice, "Name each once")
+    if len(paths) < 2:
+        raise ScorecardError("a comparison needs two scorecards", str(paths[0]) if paths else "",
+                             "Name another, best that of a baseline; a pattern that no file fits "
+                             "stays as it is")
+
+
 def _names(cards: list[Scorecard]) -> list[str]:
     """The systems' names, with a number behind the second of two that are named alike."""
     names = [card.system["name"] for card in cards]
@@ -101,18 +111,14 @@ def _common_measures(cards: dict[str, Scorecard]) -> list[str]:
 
 def _evaluated(card: Scorecard, path: Path, collection, outputs: str,
                measures: list[str]) -> Evaluation:
-    """The card's run, scored anew; refused when a mean is not the card's."""
-    params = params_of(card, outputs)
-    run = find_run(outputs, card)
-    evaluation = evaluate(run.table, collection, card.protocol, measures,
-                          searched_ids(collection, params))
-    stated = {f.measure: f.mean for f in card.figures
-              if (f.protocol, f.slice) == (card.protocol, "all")}
-    differ = [m for m in measures if abs(evaluation.mean(m) - stated[m]) > 1e-9]
-    if differ:
-        raise rules.IMMUTABLE.broken(f"recomputed, {', '.join(differ)} differ from the card", path,
+    """The card's run, scored anew, once `verify` finds nothing against the card."""
+    found = verify(path, collection, outputs).differences
+    if found:
+        raise rules.IMMUTABLE.broken(found[0].removeprefix(f"{rules.IMMUTABLE.title}: "), path,
                                      "'python -m kit verify' says what differs")
-    return evaluation
+    run = find_run(outputs, card)
+    return evaluate(run.table, collection, card.protocol, measures,
+                    searched_ids(collection, params_of(card, outputs)))
 
 
 def system_table(cards: dict[str, Scorecard], calibration: pd.DataFrame) -> pd.DataFrame:
@@ -252,15 +258,16 @@ def write(compared: CardComparison, folder: Path) -> Path:
     pictures = {}
     (base, first), *others = compared.evaluations.items()
     frames = {name: figures_of(card) for name, card in compared.names.items()}
-    title = f"{compared.measure} by slice, with 95 % intervals"
+    mark = " (not to be shown outside)" if compared.reasons else ""
+    title = f"{compared.measure} by slice, with 95 % intervals{mark}"
     pictures["by-slice.png"] = (title, plots.by_slice(
         frames, compared.measure, first.protocol, title))
     for n, (name, other) in enumerate(others, 1):
         values = comparison.query_differences(other, first, compared.measure)
         title = (f"{name} is better on {(values > 0).sum()} queries, {base} on "
-                 f"{(values < 0).sum()}, equal on {(values == 0).sum()}")
+                 f"{(values < 0).sum()}, equal on {(values == 0).sum()}{mark}")
         pictures[f"differences-{n}.png"] = (
-            title, plots.differences(values, name, base, compared.measure, title))
+            title, plots.differences(values, name, base, compared.measure, title, n))
     lines = [markdown(compared)]
     for file, (title, figure) in pictures.items():
         with written_whole(folder / file) as part:

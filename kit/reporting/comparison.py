@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from kit.evaluation.evaluate import Evaluation
-from kit.evaluation.uncertainty import effect_size, holm, paired_test
+from kit.evaluation.uncertainty import caution, effect_size, holm, paired_test
 from kit.reporting import plots, rules, show
 from kit.retrieval.execute import SavedRun
 from kit.text.views import view_of
 
 TESTED = ["p", "p Holm", "effect", "wins", "ties", "losses"]
 PAIR_COLUMNS = ["measure", "system", "against", "mean", "mean against", "difference", *TESTED]
-SLICE_COLUMNS = ["slice", "n", *PAIR_COLUMNS[1:]]
+SLICE_COLUMNS = ["slice", "n", *PAIR_COLUMNS[1:], "remark"]
 
 
 def require_comparable(runs: list[SavedRun]) -> None:
@@ -123,12 +123,12 @@ def show_differences(evaluations: dict[str, Evaluation], measure: str) -> None:
     (base, first), *others = evaluations.items()
     if not others:
         show.say("There is one system: nothing to compare. Name another in systems or run_files.")
-    for system, other in others:
+    for n, (system, other) in enumerate(others, 1):
         values = query_differences(other, first, measure)
         wins, losses = int((values > 0).sum()), int((values < 0).sum())
         title = (f"{system} is better on {wins} queries, {base} on {losses}, "
                  f"equal on {len(values) - wins - losses}")
-        show.picture(plots.differences(values, system, base, measure, title), title)
+        show.picture(plots.differences(values, system, base, measure, title, n), title)
 
 
 def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.DataFrame:
@@ -141,7 +141,8 @@ def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.
             b = base_values[name]
             rows.append({
                 "slice": name, "n": len(a), "system": system, "against": base, "mean": a.mean(),
-                "mean against": b.mean(), "difference": (a - b).mean(), **_tested(a, b, seed)})
+                "mean against": b.mean(), "difference": (a - b).mean(), **_tested(a, b, seed),
+                "remark": caution(len(a)) or None})
     return _corrected(rows, SLICE_COLUMNS)
 
 

@@ -201,11 +201,13 @@ def curves(series: dict[str, pd.Series], title: str, xlabel: str, ylabel: str) -
     return figure
 
 
-def differences(values: pd.Series, a: str, b: str, measure: str, title: str) -> Figure:
-    """Each query's difference, sorted: above the line the first system is better."""
+def differences(values: pd.Series, a: str, b: str, measure: str, title: str, n: int = 1) -> Figure:
+    """Each query's difference, sorted: above the line system a is better, which is the n-th behind
+    the base b; each has the colour that it has in the other pictures."""
     figure, axes = _new(title)
     ordered = values.sort_values(ascending=False).to_numpy()
-    colours = np.where(ordered > 0, COLOURS[0], np.where(ordered < 0, COLOURS[1], GREY))
+    ours = COLOURS[n % len(COLOURS)]
+    colours = np.where(ordered > 0, ours, np.where(ordered < 0, COLOURS[0], GREY))
     axes.bar(np.arange(len(ordered)), ordered, color=colours, width=1)
     axes.axhline(0, color=GREY, lw=0.8)
     axes.grid(axis="x", visible=False)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kit.collection.registry import registered_corpora
 from kit.errors import RuleError
+from kit.files import digest_of
 from kit.relevance.protocols import PROTOCOLS
 from kit.relevance.slices import NAMES
 
@@ -65,8 +66,8 @@ LABELS = {label.name: label for label in (
     Label("INCOMPLETE", FULL, "the system failed on at least one query"),
     Label("RERUN", FULL, "the same system, version and settings were searched before on this data; "
           "the number says how often"),
-    Label("UNLOGGED", FULL, "the ledger does not have this run, so nobody can tell how often it "
-          "was searched"),
+    Label("UNLOGGED", FULL, "the ledger does not have this run, or its chain is broken, so nobody "
+          "can tell how often it was searched"),
     Label("UNPINNED", PINNED, "the collection's fingerprints are in no registry, so nobody can "
           "get the same data"),
     Label("DIRTY", IMMUTABLE, "files of the kit were changed since the commit that it names"),
@@ -78,10 +79,9 @@ def labels_of(card: dict, search: int | None, note: str) -> list[str]:
     """Why the figures are not to be quoted; empty when they may be.
 
     card: sample, status, generation, views, git and run_git, as a scorecard has them. search: the
-    how manieth search of its key the run was, None for a run that the ledger does not have. A
-    run file was searched elsewhere, and to take it in again is no search.
+    how manieth search of its kind the run was, None for a run that the ledger does not have.
     """
-    again = search is not None and search > 1 and card["views"] is not None
+    again = search is not None and search > 1
     holds = {
         "SAMPLE": card["sample"] is not None,
         "INCOMPLETE": card["status"] != "complete",
@@ -157,14 +157,35 @@ def require_as_begun(manifest: dict, begun: dict, where) -> None:
     the sample, else rule 5. begun: the line's event."""
     stated = {**manifest, "system": manifest["system"]["name"],
               "version": manifest["system"]["version"],
+              "settings": digest_of(manifest["system"]["given"]),
+              "views": {role: v["view"] for role, v in (manifest["views"] or {}).items()} or None,
               "fingerprint": manifest["fingerprints"]["together"],
               "corpus": manifest["fingerprints"]["corpus"]}
-    differ = [name for name in ("system", "version", "environment", "fingerprint", "corpus",
-                                "depth", "sample") if stated[name] != begun.get(name)]
+    differ = [name for name in ("system", "version", "settings", "views", "environment",
+                                "fingerprint", "corpus", "depth", "sample")
+              if stated[name] != begun.get(name)]
     if differ:
         rule = FULL if "sample" in differ else IMMUTABLE
         raise rule.broken(f"the run states another {_listed(differ)} than the ledger", where,
                           "Delete the run's folder and search again")
+
+
+def require_as_ended(manifest_sha256: str, end: dict, where) -> None:
+    """Raises RuleError (rule 5) when a run's manifest, which names its ranking, is not the one that
+    the ledger noted when the run ended. end: that line's event."""
+    if manifest_sha256 != end.get("manifest_sha256"):
+        raise IMMUTABLE.broken("the run was changed after the ledger noted how it ended", where,
+                               "Delete the run's folder and search again")
+
+
+def require_sizes(manifest: dict, collection, where) -> None:
+    """Raises RuleError (rule 2) when a run states other numbers of documents or queries than the
+    collection has."""
+    sizes = {"corpus_size": len(collection.ids("corpus")), "queries": len(collection.ids("queries"))}
+    differ = [name for name, n in sizes.items() if manifest[name] != n]
+    if differ:
+        raise IDENTICAL.broken(f"the run states another {_listed(differ)} than the collection has",
+                               where, "Search the collection anew")
 
 
 def require_whole(manifest: dict, answered: int, where) -> None:
@@ -205,6 +226,8 @@ SAME_SYSTEM = {  # of a mode delta, beside all but the query view
     "system": lambda r: r["system"]["name"],
     "version": lambda r: r["system"]["version"],
     "settings": lambda r: r["system"].get("given"),
+    "corpus view": lambda r: ((r.get("views") or {}).get("corpus") or {}).get("view"),
+    "cleaner": lambda r: ((r.get("views") or {}).get("query") or {}).get("cleaner"),
 }
 
 
@@ -271,18 +294,22 @@ def missing_baselines(systems: Iterable[dict]) -> list[str]:
 
 
 def is_bm25(system: dict) -> bool:
-    """Whether it is the kit's BM25 (a run file can't bear its name)."""
-    return system["name"] == "bm25" and "variant" in system.get("given", {})
+    """Whether it is the kit's BM25 (a run file can't bear its name) with the usual k1 and b."""
+    given = system.get("given", {})
+    return system["name"] == "bm25" and "variant" in given and (given.get("k1"), given.get("b")) == (
+        1.2, 0.75)
 
 
 def is_public_embedding(system: dict) -> bool:
-    """Whether it is an embedding that anybody can get: a model of the hub by its commit, or the
-    packaged one, whose weights the kit has checked against a public revision."""
+    """Whether it is an embedding that anybody can get, and that reads as much as it can: a model of
+    the hub by its commit, or the packaged one, whose weights the kit has checked against a public
+    revision; no token limit of its user's own."""
     given = system.get("given", {})
     from_package = str(given.get("from", "")).startswith("package ") and given.get("weights")
     commit = str(given.get("revision") or "")
     is_commit = len(commit) == 40 and all(c in "0123456789abcdef" for c in commit)
-    return bool(is_commit and (from_package or given.get("from") == "hub"))
+    whole = given.get("max_tokens") is None
+    return bool(whole and is_commit and (from_package or given.get("from") == "hub"))
 
 
 def not_publishable(records: list[dict], names: list[str]) -> list[str]:

@@ -12,15 +12,16 @@ from kit.evaluation.measures import MEASURES, parse_measure, sentence
 from kit.files import outputs_folder, write_json
 from kit.params import Params
 from kit.reporting import show
+from kit.reporting.modes import MODES, mode_of
 from kit.reporting.scorecard import (
     Scorecard,
     figure_table,
     folder,
     make_scorecard,
-    read_scorecard,
     remarks,
     write_scorecard,
 )
+from kit.reporting.verify import require_unchanged
 from kit.retrieval.execute import SavedRun, searched_ids
 
 
@@ -56,8 +57,16 @@ def figures_of_runs(collection, runs: list[SavedRun], params: Params) -> dict[st
     """{system: its figures under every protocol offered, by slice}."""
     require_measures(params)
     among = searched_ids(collection, params)
-    return {run.system: all_figures(run.table, collection, params.measures, params.seed, among)
-            for run in runs}
+    return {run.system: all_figures(run.table, collection, _with_the_modes(run, params),
+                                    params.seed, among) for run in runs}
+
+
+def _with_the_modes(run: SavedRun, params: Params) -> list[str]:
+    """The parameters' measures, and those of the run's mode that its depth allows: a mode is its
+    measures, which nobody leaves out."""
+    mode = MODES.get(mode_of(run.manifest["views"]))
+    own = [m for m in (mode.measures if mode else ()) if (parse_measure(m)[1] or 0) <= params.depth]
+    return list(dict.fromkeys([*params.measures, *own]))
 
 
 def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.DataFrame],
@@ -96,7 +105,8 @@ def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:
 def cards_of(params: Params) -> list[Scorecard]:
     """The scorecards that the experiment's last run left."""
     stated = json.loads(experiment_file(params).read_text(encoding="utf-8"))
-    return [read_scorecard(folder(params.outputs) / name) for name in stated["scorecards"]]
+    return [require_unchanged(folder(params.outputs) / name, params.outputs)
+            for name in stated["scorecards"]]
 
 
 def card_table(params: Params) -> pd.DataFrame:
@@ -124,8 +134,12 @@ def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
     for system, frame in figures.items():
         for protocol, mine in frame[frame["slice"] == "all"].groupby("protocol", sort=False):
             name = f"{system}, {protocol} (n={mine['n'].iloc[0]})"
-            columns[name] = mine.set_index("measure")["mean"].map("{:.3f}".format)
+            columns[name] = mine.set_index("measure")["mean"].map(_figure_text)
     return pd.DataFrame(columns).rename_axis(index="measure")
+
+
+def _figure_text(value: float) -> str:
+    return "—" if pd.isna(value) else f"{value:.3f}"
 
 
 def sentences(names: list[str]) -> pd.DataFrame:

@@ -111,6 +111,10 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
     begun = book.find((manifest.get("ledger") or {}).get("sha256"))
     if begun is not None:
         rules.require_as_begun(manifest, begun.event or {}, run.folder)
+        end = book.ending(begun.sha256)
+        if end is not None:
+            rules.require_as_ended(run.manifest_sha256, end.event, run.folder)
+    rules.require_sizes(manifest, collection, run.folder)
     answered = len(run.table["query_id"].unique())
     rules.require_whole(manifest, answered, run.folder)
     stated = {
@@ -120,7 +124,8 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         "generation": collection.generation,
         "git": git or git_state(), "run_git": manifest.get("git"),
         "ledger": manifest.get("ledger"), "machine": manifest.get("machine") or {}}
-    search = book.search_number(begun.sha256) if begun is not None else None
+    known = begun is not None and not book.faults()  # a broken chain can't tell how often
+    search = book.search_number(begun.sha256) if known else None
     labels = rules.labels_of(stated, search, collection.note)
     return Scorecard(
         **stated, suite_version=SUITE_VERSION, created=utc_now(), mode=mode_of(manifest["views"]),
@@ -175,19 +180,32 @@ def write_scorecard(card: Scorecard, outputs: str) -> Path:
     rules.require_own_environment(card.environment, card.fingerprints["corpus"], card_name(card))
     with ledger.opened(outputs) as book:  # one writer at a time
         home.mkdir(parents=True, exist_ok=True)
+        _refuse_unlisted(book, home)
         path = _same_card(home, card)
         if path is None:
             card = _of_a_free_second(home, card)
             path = home / f"{card_name(card)}.json"
-            write_once(path, dump_json(card.model_dump()))
-        sheet = path.with_suffix(".md")
-        if not sheet.exists():  # a process may have stopped between the two
-            write_once(sheet, markdown(read_scorecard(path)))
-        if not listed(book, path):
+            stated, sheet = dump_json(card.model_dump()), markdown(card)
+            # listed first: a file that no line lists is then never the kit's
             book.append(ledger.CARD, run=(card.ledger or {}).get("sha256"), card=path.name,
-                        json=digest_of_text(path), markdown=digest_of_text(sheet),
-                        labels=card.labels)
+                        json=_digest(stated), markdown=_digest(sheet), labels=card.labels)
+            write_once(path, stated)
+        if not path.with_suffix(".md").exists():  # a process may have stopped between the two
+            write_once(path.with_suffix(".md"), markdown(read_scorecard(path)))
     return path
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _refuse_unlisted(book: ledger.Ledger, home: Path) -> None:
+    """Raises RuleError (rule 5) when the folder holds a card that the ledger does not list: one was
+    put there, or the ledger was cut back."""
+    strange = next((p for p in sorted(home.glob("*.json")) if listed(book, p) is None), None)
+    if strange is not None:
+        raise rules.IMMUTABLE.broken("the folder holds a card that the ledger does not list",
+                                     strange, "Move it out of the folder, or put the ledger back")
 
 
 def _of_a_free_second(home: Path, card: Scorecard) -> Scorecard:
@@ -236,9 +254,11 @@ def write_once(path: Path, text: str) -> None:
 
 def read_scorecard(path: Path) -> Scorecard:
     """A card from its JSON. Raises ScorecardError for what is none."""
+    if not path.is_file():
+        raise ScorecardError("there is no such scorecard", path, "Name the JSON of one")
     try:
         return Scorecard(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, ValidationError) as error:
+    except (OSError, ValueError, TypeError, RecursionError, ValidationError) as error:
         raise ScorecardError(f"this is no scorecard: {type(error).__name__}", path,
                              "Move it out of the folder") from error
 
@@ -311,7 +331,9 @@ def _facts(card: Scorecard) -> list[list]:
         "queries": f"{card.queries}, sample {said(card.sample) if card.sample else 'none'}",
         "generation": card.generation or "not pinned",
         **{f"fingerprint, {table}": value for table, value in sorted(prints.items())},
-        "collection": f"{card.source}, revision {card.revision or 'not stated'}",
+        # a folder's own name: where it lies is its owner's business
+        "collection": f"{Path(card.source or '').name or 'not stated'}, revision "
+                      f"{card.revision or 'not stated'}",
         "protocol": card.protocol, "depth": card.depth, "status": card.status,
         "intervals": said(card.intervals or {}),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
@@ -347,8 +369,8 @@ def said(value) -> str:
 def remarks(figures: pd.DataFrame, protocol: str) -> list[tuple[str, str]]:
     """(slice, sentence) of each slice that is absent, lacks something, or has few queries."""
     mine = figures[figures["protocol"] == protocol]
-    said_ = [(name, reason or caution(int(n))) for name, reason, n in zip(
-        mine["slice"], mine["reason"].where(mine["reason"].notna(), None), mine["n"])]
+    said_ = [(name, reason if isinstance(reason, str) else caution(int(n)))  # NaN is no reason
+             for name, reason, n in zip(mine["slice"], mine["reason"], mine["n"])]
     return [(name, why) for name, why in dict.fromkeys(said_) if why]
 
 

@@ -187,11 +187,16 @@ def failures(runs: list, most: int = 20) -> HTML:
         rows += [{"system": run.system, "query": q, "what it gave": fault} for q, fault in found]
     if not rows:
         return HTML("<p>Every system answered every query.</p>")
-    left = f"{len(rows) - most} more stand in the runs' manifests. " if len(rows) > most else ""
+    places = ", ".join(f"{run.folder.name}/manifest.json" for run in runs
+                       if run.manifest["failures"] or run.manifest["empty_queries"])
+    left = f"{len(rows) - most} more stand in {places}. " if len(rows) > most else ""
     failed = any(run.manifest["failures"] for run in runs)
     again = ("A run with failed queries can't be quoted. It is kept as it is: to search again, "
              "delete its folder below outputs/runs.") if failed else ""
-    return HTML(table(pd.DataFrame(rows[:most])).data + f"<p>{left}{again}</p>")
+    kinds = pd.DataFrame(rows).groupby(["system", "what it gave"], sort=False).size()
+    counted = kinds.rename("queries").reset_index()
+    return HTML(table(counted.head(most)).data + table(pd.DataFrame(rows[:most])).data
+                + f"<p>{left}{again}</p>")
 
 
 def cost_table(runs: list) -> pd.DataFrame:

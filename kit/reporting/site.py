@@ -21,10 +21,10 @@ from kit.reporting.scorecard import (
     figure_table,
     figures_of,
     folder,
-    read_scorecard,
     remarks,
     said_of,
 )
+from kit.reporting.verify import require_unchanged
 
 HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
 PROTOCOL_SENTENCES = {
@@ -39,7 +39,7 @@ _PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates
 def build(outputs: str) -> Path:
     """Writes all pages anew and returns the index. Building twice changes nothing."""
     home, site = outputs_folder(outputs), outputs_folder(outputs) / "site"
-    experiments = [_experiment(file, home, folder(outputs))
+    experiments = [_experiment(file, home, outputs)
                    for file in sorted(experiments_folder(outputs).glob("*.json"))]
     for experiment in experiments:
         _write_notebook_pages(experiment, home, site)
@@ -63,17 +63,19 @@ def _write(path: Path, template: str, values: dict, up: str = "", footer: str = 
     write_text(path, page)
 
 
-def _experiment(file: Path, home: Path, cards_folder: Path) -> dict:
-    """One experiment for the index: its figures and the links to its pages."""
+def _experiment(file: Path, home: Path, outputs: str) -> dict:
+    """One experiment for the index: its figures and the links to its pages. Raises RuleError for a
+    card that is not as the ledger lists it."""
     stated = json.loads(file.read_text(encoding="utf-8"))
-    paths = [cards_folder / name for name in stated["scorecards"]]
-    cards = [read_scorecard(path) for path in paths]
+    paths = [folder(outputs) / name for name in stated["scorecards"]]
+    cards = [require_unchanged(path, outputs) for path in paths]
     measures = headlines([name for name, _ in said_of(cards[0])])
     table = main_table(cards, measures)[measures]
     notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
     return {
         **stated, "standing": standing([card.model_dump() for card in cards],
-                                       [card.system["name"] for card in cards]), "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
+                                       [card.system["name"] for card in cards]), "query_view": next((c.views["query"]["view"] for c in cards if c.views), ""),
+        "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
         "notebooks": notebooks,
         "rows": [{"system": card.system["name"], "labels": card.labels,
                   "link": f"scorecards/{path.stem}.html",

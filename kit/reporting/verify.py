@@ -4,21 +4,20 @@ Everything on a card is covered by the digests in the ledger; what can be comput
 anew, so that a finding says not only that a card was changed but where.
 """
 
-import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kit import SUITE_VERSION, ledger
 from kit.collection.sources import open_collection
-from kit.errors import KitError, ScorecardError
+from kit.errors import KitError, RunError, ScorecardError
 from kit.evaluation.evaluate import all_figures
 from kit.files import dump_json, outputs_folder
 from kit.params import Params, make_params
 from kit.reporting import rules, scorecard
 from kit.reporting.rules import FULL, IDENTICAL, IMMUTABLE, PINNED, SLICES
 from kit.reporting.scorecard import Scorecard
-from kit.retrieval.execute import SavedRun, reopen, searched_ids
+from kit.retrieval.execute import SavedRun, read_manifest, reopen, searched_ids
 
 # what the card states of its own making, and a new card would state otherwise
 OF_ITS_TIME = {"created", "suite_version", "source", "revision", "schema_version"}
@@ -47,7 +46,7 @@ def verify(path: Path, collection=None, outputs: str | None = None) -> Verdict:
     ScorecardError for a file that is no scorecard, CollectionError when the collection can't be
     opened.
     """
-    path = path.with_suffix(".json")
+    path = _card_file(path)
     outputs = outputs or outputs_of(path)
     card, found = scorecard.read_scorecard(path), Verdict(path)
     found.differences += _written_as_it_was(path, card, ledger.read(outputs))
@@ -67,9 +66,21 @@ def verify(path: Path, collection=None, outputs: str | None = None) -> Verdict:
         return found
     found.differences += [d for d in _recomputed(card, run, collection, outputs)
                           if d not in found.differences]
+    found.differences = [" ".join(line.split()) for line in found.differences]
     found.figures = len(card.figures)
     found.notes = _notes(card)
+    if card.generation is None and collection.generation:
+        found.notes.append(f"not pinned when it was written; pinned since, as "
+                           f"{collection.generation}: score the run again for a card that says so")
     return found
+
+
+def _card_file(path: Path) -> Path:
+    """The JSON of a card named by its JSON or its markdown."""
+    if path.suffix not in (".json", ".md"):
+        raise ScorecardError("a scorecard is a .json file with a .md beside it", path,
+                             "Name one of the two")
+    return path.with_suffix(".json")
 
 
 def outputs_of(path: Path) -> str:
@@ -125,7 +136,8 @@ def _in_itself(path: Path, card: Scorecard) -> list[str]:
     if card.suite_version != SUITE_VERSION:  # its sheet and slices are those of its version
         return found
     if sheet.exists():
-        found += _sheet_differences(sheet.read_text(encoding="utf-8"), scorecard.markdown(card))
+        stated = sheet.read_text(encoding="utf-8", errors="replace")
+        found += _sheet_differences(stated, scorecard.markdown(card))
     missing = rules.missing_slices(card.figures)
     return found + [f"{SLICES.title}: the card lacks {what}" for what in missing]
 
@@ -145,7 +157,7 @@ def _of_the_data(card: Scorecard, collection) -> list[str]:
              f"the collection's is {rules.short(collection.fingerprints.get(table))}"
              for table, value in card.fingerprints.items()
              if collection.fingerprints.get(table) != value]
-    if card.generation != collection.generation:
+    if card.generation not in (None, collection.generation):
         found.append(f"{PINNED.title}: the card states the generation {card.generation or 'none'}, "
                      f"and the registry has {collection.generation or 'none'} for this data")
     try:
@@ -161,7 +173,10 @@ def find_run(outputs: str, card: Scorecard) -> SavedRun:
     Raises ScorecardError when it is gone, RunError when its ranking was changed.
     """
     for manifest in sorted((outputs_folder(outputs) / "runs").glob("*/*/manifest.json")):
-        stated = json.loads(manifest.read_text(encoding="utf-8"))
+        try:
+            stated = read_manifest(manifest)
+        except RunError:  # another run's folder is damaged
+            continue
         if (stated.get("run_sha256"), stated.get("ledger")) == (card.run_sha256, card.ledger):
             return reopen(manifest.parent)
     raise ScorecardError(f"the run file {rules.short(card.run_sha256)} is gone, so its figures "
@@ -186,9 +201,13 @@ def _recomputed(card: Scorecard, run: SavedRun, collection, outputs: str) -> lis
         figures = all_figures(run.table, collection, params.measures, params.seed,
                               searched_ids(collection, params))
         # the tree as it was then is not to be had: the card has its own word for it
-        fresh = scorecard.make_scorecard(collection, run, figures, params, git=card.git)
+        as_then = collection if card.generation else collection.unregistered()
+        fresh = scorecard.make_scorecard(as_then, run, figures, params, git=card.git)
     except KitError as error:
         return [str(error)]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        return [f"{IMMUTABLE.title}: the run's manifest is not as it was written: "
+                f"{type(error).__name__}: {error}"]
     was, now = (c.model_dump(exclude=OF_ITS_TIME | {"figures"}) for c in (card, fresh))
     found = [_named(name, was[name], now[name]) for name in was if not _equal(was[name], now[name])]
     return found + _figure_differences(card, fresh)

@@ -1,9 +1,11 @@
 """The one place that runs a system: batches, own-entry exclusion, the depth, checks, resume."""
 
 import json
+import os
 import reprlib
 import resource
 import shutil
+import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,17 +30,23 @@ from kit.retrieval.shipped import make_system, system_names
 from kit.retrieval.system import Answer, said
 from kit.text.views import declaration, require_given, texts
 
+try:
+    import fcntl
+except ImportError:  # not POSIX
+    fcntl = None
+
 BLOCK = 128  # queries searched, checked and saved at a time
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
 
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A run on disk: its folder, the ranking, and the manifest beside it."""
+    """A run on disk: its folder, the ranking, and the manifest beside it with its digest."""
 
     folder: Path
     table: pa.Table
     manifest: dict
+    manifest_sha256: str = ""
 
     @property
     def system(self) -> str:
@@ -76,10 +84,11 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
         "views": {"query": declaration(params.query_view),
                   "corpus": declaration(params.corpus_view) if _reads_corpus(system) else UNSEEN}}
     folder = _folder(params, stated)
-    if (folder / "manifest.json").exists():
-        return _reopened(folder, params)
-    with _recorded(stated, folder, params) as begun:
-        return _search(collection, system, params, stated | begun, folder)
+    with only_one(folder):  # a second process waits, and finds the run whole
+        if (folder / "manifest.json").exists():
+            return _reopened(folder, params)
+        with _recorded(stated, folder, params) as begun:
+            return _search(collection, system, params, stated | begun, folder)
 
 
 def require_ready(collection, params: Params) -> None:
@@ -95,13 +104,26 @@ def require_ready(collection, params: Params) -> None:
 
 
 def reopen(folder: Path) -> SavedRun:
-    """A saved run. Raises RunError when the ranking is not the one its manifest names."""
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    path = folder / "run.parquet"
-    if not path.exists() or digest_of_file(path) != manifest["run_sha256"]:
+    """A saved run. Raises RunError when the ranking is not the one its manifest names, or the
+    manifest can't be read."""
+    manifest, path = read_manifest(folder / "manifest.json"), folder / "run.parquet"
+    if not path.exists() or digest_of_file(path) != manifest.get("run_sha256"):
         raise RunError("the run is not the one that its manifest names", folder,
                        "Delete the folder and search again")
-    return SavedRun(folder, pq.read_table(path, schema=SCHEMA), manifest)
+    return SavedRun(folder, pq.read_table(path, schema=SCHEMA), manifest,
+                    digest_of_file(folder / "manifest.json"))
+
+
+def read_manifest(path: Path) -> dict:
+    """A run's manifest. Raises RunError for what is none."""
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"the manifest can't be read: {type(error).__name__}", path,
+                       "Delete the run's folder and search again") from error
+    if not isinstance(manifest, dict):
+        raise RunError("this is no manifest", path, "Delete the run's folder and search again")
+    return manifest
 
 
 def query_positions(collection, params: Params) -> np.ndarray:
@@ -144,6 +166,31 @@ def _folder(params: Params, stated: dict) -> Path:
     return outputs_folder(params.outputs) / "runs" / stated["environment"] / name
 
 
+def _counted(stated: dict) -> str:
+    """The digest of what counts as one system on one generation: all of `run_key`, but for the
+    digest of a module's or run file's bytes, which a comment changes."""
+    system = stated["system"]
+    given = {name: v for name, v in system["given"].items() if name != "module_sha256"}
+    return run_key({**stated, "system": {
+        "name": system["name"], "version": system["version"],
+        "given": given if stated["views"] else {}}})
+
+
+@contextmanager
+def only_one(folder: Path):
+    """One process at a time for a run's folder; a process that dies lets go of it by itself."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if fcntl is None:  # not POSIX
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _reads_corpus(system) -> bool:
     return hasattr(system, "prepare")
 
@@ -154,8 +201,8 @@ def _recorded(stated: dict, folder: Path, params: Params):
     git, system = git_state(), stated["system"]
     with ledger.opened(params.outputs) as book:
         run = book.begin(
-            run_key(stated), system=system["name"], version=system["version"],
-            settings=digest_of(system["given"]), environment=stated["environment"],
+            run_key(stated), counted=_counted(stated), system=system["name"],
+            version=system["version"], settings=digest_of(system["given"]), environment=stated["environment"],
             generation=stated["generation"], fingerprint=stated["fingerprints"]["together"],
             corpus=stated["fingerprints"]["corpus"], depth=stated["depth"], sample=stated["sample"],
             views={role: view["view"] for role, view in (stated["views"] or {}).items()} or None,
@@ -178,9 +225,14 @@ def _reopened(folder: Path, params: Params) -> SavedRun:
     """A run that is there whole, its end noted in the ledger if a kill came between the two."""
     saved = reopen(folder)
     run = (saved.manifest.get("ledger") or {}).get("sha256")
-    if ledger.read(params.outputs).ending(run) is None:
+    end = ledger.read(params.outputs).ending(run)
+    if end is None:
         with ledger.opened(params.outputs) as book:
-            book.end(run, saved.manifest["status"], run_sha256=saved.manifest["run_sha256"])
+            book.end(run, saved.manifest["status"], run_sha256=saved.manifest["run_sha256"],
+                     manifest_sha256=saved.manifest_sha256)
+    elif end.event.get("manifest_sha256") != saved.manifest_sha256:  # which names the ranking's
+        raise RunError("the run was changed after the ledger noted how it ended", folder,
+                       "Delete the folder and search again")
     return saved
 
 
@@ -190,9 +242,9 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
         system.prepare(ids, texts(collection, "corpus", params.corpus_view))
         indexed = time.perf_counter() - start
     corpus_notes = system.notes()
-    home = folder / f"parts-of-{BLOCK}"
-    counts = _search_blocks(collection, system, params, set(ids), home)
-    parts = [pq.read_table(f) for f in sorted(home.glob("*.parquet"))]
+    home = folder / f"parts-of-{_block_size(system)}"
+    run = stated["ledger"]["sha256"]
+    counts, parts = _search_blocks(collection, system, params, set(ids), home, run)
     searched, notes = counts.pop("seconds"), counts.pop("notes")
     saved = _save(folder, _joined(parts), searched_ids(collection, params), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings},
@@ -219,27 +271,46 @@ def _save(folder: Path, table: pa.Table, searched: pd.Series, manifest: dict) ->
     return reopen(folder)  # a run looks the same at first and ever after
 
 
-def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts: Path) -> dict:
-    """Searches block by block, each saved before the next; returns the manifest's counts."""
+def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts: Path,
+                   run: str) -> tuple[dict, list[pa.Table]]:
+    """Searches block by block, each saved and noted in the ledger before the next; returns the
+    manifest's counts and the blocks' rankings. A block that is there counts as searched if it is
+    the one that the ledger notes for this run."""
     positions = query_positions(collection, params)
     wanted = set(positions.tolist())
     query_ids = list(collection.ids("queries"))
     chosen = ((query_ids[i], text) for i, text in enumerate(
         texts(collection, "queries", params.query_view)) if i in wanted)
     own = doc_ids if collection.shared_ids else set()
-    total = -(-len(positions) // BLOCK)
-    seen = []
-    for n, block in enumerate(steps(blocks(chosen, BLOCK), f"{system.name}: blocks of {BLOCK} queries",
+    size = _block_size(system)
+    total = -(-len(positions) // size)
+    seen, tables = [], []
+    saved = ledger.read(params.outputs).blocks(run)
+    for n, block in enumerate(steps(blocks(chosen, size), f"{system.name}: blocks of {size} queries",
                                     total)):
         path = parts / f"{n:06d}.parquet"
-        if not path.with_suffix(".json").exists():
+        if n not in saved or saved[n] != _block_digest(path):
             table, counts = _search_block(system, block, params.depth, doc_ids, own)
             write_run(path, table)
             write_json(path.with_suffix(".json"), counts)
+            with ledger.opened(params.outputs) as book:
+                book.append(ledger.BLOCK, run=run, block=n, sha256=_block_digest(path))
         seen.append(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+        tables.append(pq.read_table(path))
     if not seen:
         raise SearchError("there is no query to search", "queries", "Give a collection with queries")
-    return {name: _total([s[name] for s in seen]) for name in seen[0]}
+    return {name: _total([s[name] for s in seen]) for name in seen[0]}, tables
+
+
+def _block_digest(path: Path) -> str | None:
+    """The digest of a saved block's two files, None where one is missing."""
+    files = (path, path.with_suffix(".json"))
+    return digest_of([digest_of_file(f) for f in files]) if all(f.exists() for f in files) else None
+
+
+def _block_size(system) -> int:
+    """How many queries are saved at a time: a system may ask for fewer."""
+    return getattr(system, "block", BLOCK)
 
 
 def _total(values: list):
@@ -350,15 +421,29 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
                    "given": {"file": path.name}, "settings": {"sha256": digest_of_file(path)}},
         "views": None}
     folder = _folder(params, stated)
-    if (folder / "manifest.json").exists():
-        return _reopened(folder, params)
     own_entries = searched.isin(collection.ids("corpus")).sum() if collection.shared_ids else 0
-    with _recorded(stated, folder, params) as begun:
-        return _save(folder, table, searched, {
-            **stated, **begun, "own_entries_excluded": int(own_entries), "own_entry_ranks": ranks,
-            "ties_at_the_cut": tied, "failures": [],
-            "notes": {**seen, "own_entries_in_the_file": own},
-            "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+    with only_one(folder):
+        if (folder / "manifest.json").exists():
+            return _reopened(folder, params)
+        _refuse_own_result(path, table, params)
+        with _recorded(stated, folder, params) as begun:
+            return _save(folder, table, searched, {
+                **stated, **begun, "own_entries_excluded": int(own_entries),
+                "own_entry_ranks": ranks, "ties_at_the_cut": tied, "failures": [],
+                "notes": {**seen, "own_entries_in_the_file": own},
+                "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+
+
+def _refuse_own_result(path: Path, table: pa.Table, params: Params) -> None:
+    """Raises SearchError for a run file that is a ranking searched here: as a file it would lose
+    its labels."""
+    book = ledger.read(params.outputs)
+    with tempfile.TemporaryDirectory(prefix="kit-") as home:
+        write_run(Path(home) / "run.parquet", table)
+        rankings = [digest_of_file(Path(home) / "run.parquet"), digest_of_file(path)]
+    if any(map(book.is_result, rankings)):
+        raise SearchError("the run file is a run that was searched here", path,
+                          "Name its system in systems")
 
 
 def own_entry_ranks(table: pa.Table) -> list[list]:

@@ -45,6 +45,7 @@ class _Trouble(Exception):
 class Service:
     """An HTTP service; it has a corpus and an index of its own, so that nothing is prepared."""
 
+    block = 16  # queries saved at a time: each is a request that may be slow, or the last one
     _wait = staticmethod(threading.Event.wait)  # until it is set, or for so many seconds
 
     def __init__(self, url: str, name: str = "service", version: str = "not stated",
@@ -154,7 +155,7 @@ class Service:
         except TimeoutError as error:
             raise _Trouble(f"no answer within {self.settings['timeout']:g} s", True) from error
         except HTTPError as error:
-            raise _Trouble(f"no whole answer, {type(error).__name__}", True) from error
+            raise _Trouble("no whole answer: the connection ended", True) from error
         status = response.status
         if status == 429 or status >= 500:
             raise _Trouble(f"status {status}", True, _asked_wait(response), status == 429)

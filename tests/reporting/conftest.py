@@ -16,7 +16,7 @@ from kit.evaluation import uncertainty
 from kit.params import make_params
 from kit.reporting import card_comparison, pin, score, scorecard, verify
 from kit.retrieval import execute
-from kit.retrieval.run import write_trec
+from kit.retrieval.run import ranked, write_trec
 from kit.retrieval.system import Answer
 
 CLEAN = {"sha": "0" * 40, "dirty": False}
@@ -101,8 +101,9 @@ class Bench:
         params = self.params(**values)
         if system == "file":
             collection = self.open(source)
-            made = self.home / "made.trec"
-            write_trec(made, execute.retrieve(collection, "mine", params).table, "made")
+            made, docs = self.home / "made.trec", sorted(collection.ids("corpus"))[::-1]
+            rows = [(q, d, -n) for q in collection.ids("queries") for n, d in enumerate(docs)]
+            write_trec(made, ranked(*zip(*rows)), "made")
             return execute.retrieve(collection, "file", params.model_copy(
                 update={"run_files": {"file": str(made)}}))
         return execute.retrieve(self.open(source), system, params)

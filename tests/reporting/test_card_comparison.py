@@ -52,9 +52,15 @@ def test_a_measure_that_only_one_card_has_is_left_out_of_what_is_compared(bench)
 
 
 def test_cards_without_a_measure_in_common_are_refused(bench):
-    paths = [bench.card("bm25", measures=["AP"]), bench.card(measures=["RR"])]
+    paths = [bench.card("bm25", measures=["AP"], query_view="title"),
+             bench.card(measures=["RR"], query_view="title")]  # a view of no mode has no measures
     with pytest.raises(ScorecardError, match="no measure in common"):
         compare(paths)
+
+
+def test_a_mode_brings_its_measures_whatever_was_asked_for(bench):
+    card = bench.read(bench.card(measures=["AP"], depth=100))
+    assert {f.measure for f in card.figures} == {"AP", "nDCG@10", "R@100", "RR"}
 
 
 def test_one_card_is_no_comparison(cards):
@@ -69,7 +75,7 @@ def test_a_run_file_that_is_gone_is_said(bench, cards):
 
 
 def test_a_run_that_no_longer_gives_the_cards_means_is_refused(bench, cards):
-    bench.patch.setattr("kit.reporting.card_comparison.searched_ids", lambda *_: ["q1"])
+    bench.patch.setattr("kit.reporting.verify.searched_ids", lambda *_: ["q1"])
     with pytest.raises(RuleError, match="rule 5.*recomputed"):
         compare(cards)
 

@@ -14,6 +14,7 @@ from kit.relevance.slices import domain_tags
 from kit.text import cleaning
 
 TEXTS = ("title", "abstract", "claims", "description")
+BESIDE_TEXTS = ("adb", "iclm", "obj", "source_apl", "source_xpn", "publication_authority")
 BIBLIOGRAPHY = ["source_xpn", "publication_authority", "publication_date", "ipc"]
 # bounded blanks: unbounded ones take the square of a run's length
 _CANCELLED = re.compile(r"\(\s{0,9}(?:cancell?ed|deleted)\s{0,9}\)"
@@ -67,6 +68,14 @@ class Prepared:
         """identifier, source_xpn, publication_authority, publication_date, ipc; of queries also
         ipc_section."""
         return self._bibliography[table]
+
+    @cached_property
+    def _beside_texts(self) -> dict[str, pd.DataFrame]:
+        return {t: self.collection.frame(t, list(BESIDE_TEXTS)) for t in ID_COLUMN}
+
+    def beside_texts(self, table: str) -> pd.DataFrame:
+        """The fields of BESIDE_TEXTS, in the table's order."""
+        return self._beside_texts[table]
 
     @cached_property
     def dated(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from kit.collection.schema import ID_COLUMN
 from kit.relevance.checks.check import DOUBT, FACT, Check, Found, declared, rows_found
-from kit.relevance.checks.prepared import MARKS, TEXTS, by_value
+from kit.relevance.checks.prepared import BESIDE_TEXTS, MARKS, TEXTS, by_value
 
 CHECKS: list[Check] = []
 _MARK_SENTENCES = {
@@ -72,7 +72,7 @@ for _table, _key in ID_COLUMN.items():
                         _all_of(_table), partial(_lengths, _table)))
 
 def _unstated(table: str, field: str, prepared) -> Found:
-    ids, values = prepared.ids(table), prepared.collection.frame(table, [field])[field]
+    ids, values = prepared.ids(table), prepared.beside_texts(table)[field]
     lacking = [not any(v and v.strip() for v in (value if isinstance(value, list) else [value]))
                for value in values]
     rows = pd.DataFrame({"identifier": ids[lacking], "value": [
@@ -81,7 +81,7 @@ def _unstated(table: str, field: str, prepared) -> Found:
 
 
 for _table, _key in ID_COLUMN.items():
-    for _field in ("adb", "iclm", "obj", "source_apl", "source_xpn", "publication_authority"):
+    for _field in BESIDE_TEXTS:
         CHECKS.append(Check("text", f"{_table} without {_field}", FACT,
                             f"Rows of {_table} in which {_field} is null or empty.",
                             (f"{_table}.{_key}", f"{_table}.{_field}"),
