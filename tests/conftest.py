@@ -43,6 +43,12 @@ def mini_litigation(own_folders) -> Collection:
 
 
 @pytest.fixture(scope="session")
+def mini_dapfam(own_folders) -> Collection:
+    """The built-in collection in DAPFAM's layout."""
+    return open_collection("mini-dapfam")
+
+
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real texts and reference values beside the repository."""
     folder = Path(__file__).resolve().parents[1].parent / "shared"
@@ -72,6 +78,45 @@ def write_rows(tmp_path: Path, rows: list, corpus: list = ("d1", "d2", "d3"),
         for n, row in enumerate(rows, 1)]
     (folder / "rows.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
     return folder
+
+
+@pytest.fixture(scope="session")
+def make_dapfam() -> Callable[..., Path]:
+    """A function that writes a tiny collection in DAPFAM's layout: see `write_dapfam`."""
+    return write_dapfam
+
+
+def write_dapfam(tmp_path: Path, relations: list | None = None, *, queries: list = ("q1", "q2"),
+                 corpus: list = ("d1", "d2", "d3"), name: str = "families") -> Path:
+    """Writes tmp_path/name, without a README, and returns it; the defaults make a sound collection.
+
+    relations: (query, family, score, domain). queries, corpus: an id or a dict a row, in DAPFAM's
+    columns; those that are not named get sane values, and a value of `...` leaves its column out.
+    """
+    folder = tmp_path / name
+    relations = SOUND_RELATIONS if relations is None else relations
+    columns = ("query_id", "relevant_id", "relevance_score", "domain_rel")
+    rows = {"queries": [_family(row, "query_id") for row in queries],
+            "corpus": [_family(row, "relevant_id") for row in corpus],
+            "relations": [dict(zip(columns, row, strict=True)) for row in relations]}
+    for table, made in rows.items():
+        (folder / table).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(made), folder / table / "train.parquet")
+    return folder
+
+
+SOUND_RELATIONS = [("q1", "d1", 1.0, "IN"), ("q1", "d2", 0.0, "NC"), ("q2", "d3", 1.0, "IN")]
+
+
+def _family(row: str | dict, key: str) -> dict:
+    row = {key: row} if isinstance(row, str) else row
+    made = {
+        key: None, "jurisdiction": "US", "earliest_claim_jusrisdiction": "US",
+        "earliest_claim_date": "2001-02-03", "earliest_claim_year": 2001,
+        "ipcr_codes_str": "H04L9/32", "classifications_ipcr_list_first_three_chars_list": ["H04"],
+        "title_en": f"T {row[key]}", "abstract_en": f"A {row[key]}", "claims_text": f"C {row[key]}",
+        "description_en": f"D {row[key]}", **row}
+    return {column: value for column, value in made.items() if value is not ...}
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +162,7 @@ def write_collection(
             file = folder / table / f"{SPLIT}-{n:05d}-of-{len(shards):05d}.parquet"
             pq.write_table(shard, file, **parquet)
     if readme:
-        configs = "\n".join(CONFIG.format(table=t) for t in FEATURES)
+        configs = "\n".join(CONFIG.format(table=t, split=SPLIT) for t in FEATURES)
         (folder / "README.md").write_text(CARD.format(configs=configs), encoding="utf-8")
     return folder
 

@@ -32,7 +32,7 @@ def cached_builder(hub_id: str, layout: Layout, table: str, revision: str | None
         raise CollectionError(
             f"the hub can't be reached, and the cache has no copy{asked}", hub_id,
             f"Whole copies are kept of {', '.join(sorted(whole)) or 'no commit'}; go online once, "
-            f"or give a folder with {', '.join(layout.configs.values())} as downloaded")
+            f"or give a folder with {', '.join(dict.fromkeys(layout.configs.values()))} as downloaded")
     folder = whole[max(commits, key=lambda c: _age(whole[c]["corpus"]))][layout.configs[table]]
     config, version, commit = folder.parts[-3:]
     return Cache(repo_id=hub_id, dataset_name=name, config_name=config, version=version, hash=commit)

@@ -8,15 +8,15 @@ rows nor their distribution over files nor compression matters, and one changed 
 import hashlib
 import json
 
-from kit.collection.schema import FEATURES, TABLES
+from kit.collection.schema import FEATURES
 
 
 def fingerprint(collection, columns: dict = FEATURES) -> dict[str, str]:
-    """The sha256 (hex) of each of the three tables, and of all of them under "together".
+    """The sha256 (hex) of each table, and of all of them under "together".
 
-    columns: {table: names of its columns, in order}; by default Sophia's.
+    columns: {table: names of its columns, in order}; by default Sophia's three.
     """
-    prints = {table: table_fingerprint(collection, table, columns) for table in TABLES}
+    prints = {table: table_fingerprint(collection, table, columns) for table in columns}
     text = json.dumps(prints, sort_keys=True)
     return {**prints, "together": hashlib.sha256(text.encode()).hexdigest()}
 

@@ -130,6 +130,7 @@ class _Prints(_Part):
     queries: Digest
     corpus: Digest
     qrels: Digest
+    sampled: Digest | None = None  # of the layout that keeps non-citations
     together: Digest
 
 

@@ -45,6 +45,7 @@ class Layout:
     shared_ids: whether an id that stands in queries and corpus is one patent.
     convert: (table, data) -> data in Sophia's columns, or None where they are that already.
     columns: {table: Features} as the opened tables have them: Sophia's, and what is added to them.
+    forms: {column: the types it may come in}; such a column may also be missing.
     """
 
     name: str
@@ -54,6 +55,19 @@ class Layout:
     shared_ids: bool
     convert: Callable | None = None
     columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
+    forms: dict[str, tuple] = field(default_factory=dict)
+
+    def own_features(self, table: str, schemas: list[pa.Schema]) -> Features:
+        """The features of a table; a column of several forms in the one that all its files have."""
+        features = dict(self.features[table])
+        for name in features.keys() & self.forms.keys():
+            held = [s.field(name).type for s in schemas if name in s.names]
+            fitting = [f for f in self.forms[name] if all(_fits(kind, f) for kind in held)]
+            if not held:
+                del features[name]
+            elif fitting:
+                features[name] = fitting[0]
+        return Features(features)
 
 
 SOPHIA = Layout("sophia", {table: table for table in TABLES}, SPLIT, FEATURES, shared_ids=True)

@@ -19,7 +19,7 @@ from datasets.packaged_modules.cache.cache import Cache
 
 from kit.collection import miniature
 from kit.collection.cached import cached_builder
-from kit.collection.dapfam import DAPFAM
+from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
 from kit.collection.registry import (
@@ -50,6 +50,7 @@ BATCH = 256  # rows at a time: some 10 MB of full texts
 @dataclass(frozen=True, eq=False)
 class Collection:
     """Three tables in Sophia's layout, memory-mapped (or streamed), and what is known of them.
+    DAPFAM has a fourth, `sampled` (see `kit.collection.dapfam`).
 
     environment: the name under which scores may stand side by side.
     shared_ids: whether queries and corpus use one namespace, so that an id in both is one patent
@@ -149,7 +150,7 @@ class Collection:
     @cached_property
     def faults(self) -> list[Fault]:
         """Every broken rule of the layout; empty for a sound collection."""
-        return find_faults(self)
+        return find_faults(self) + relation_faults(self)
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:
@@ -191,8 +192,8 @@ def open_collection(source: str, *, revision: str | None = None,
     tables |= read_rows(Path(where) / ROWS_FILE) if layout is ROWS else {}
     return _by_its_data(Collection(
         source=source, environment=environment, entry=entry, shared_ids=layout.shared_ids,
-        columns=layout.columns, tables={t: tables[t] for t in TABLES},
-        column_faults=tuple(f for _, faults in opened.values() for f in faults),
+        columns=layout.columns, tables={t: tables[t] for t in layout.columns},
+        column_faults=tuple(f for t, (_, faults) in opened.items() if t in TABLES for f in faults),
         unconverted=frozenset(t for t, (_, faults) in opened.items() if layout.convert and faults)))
 
 
@@ -260,7 +261,7 @@ def _open_table(where: str, layout: Layout, table: str, revision: str | None, st
         arguments = _arguments(where, layout, table, revision)
         builder = _builder(arguments, where, layout, table, revision)
         schemas = _own_schemas(builder, layout)
-        own = layout.features[table]
+        own = layout.own_features(table, schemas)
         faults = list({f: None for s in schemas for f in column_faults(table, s, own)})
         features = _features(table, schemas, faults, own)
         data = _load(builder, arguments, where, layout, features, streaming)

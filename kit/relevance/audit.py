@@ -23,6 +23,7 @@ from kit.relevance.checks import (
     identifiers,
     integrity,
     labels,
+    relations,
     sizes,
     texts,
     views,
@@ -44,8 +45,13 @@ def audit(collection, near: bool = True) -> list[Finding]:
     prepared = Prepared(collection.read_leniently(), near)
     known = collection.entry
     numbers = {**known.counts, **known.oddities} if known else {}
+    return [_finding(c, prepared, numbers.get(c.name)) for c in CHECKS + _of_the_layout(collection)]
+
+
+def _of_the_layout(collection) -> list[Check]:
+    """What only rows, or only DAPFAM's tables, can be asked."""
     of_rows = asserted.CHECKS if "statute" in collection.columns["queries"] else []
-    return [_finding(check, prepared, numbers.get(check.name)) for check in CHECKS + of_rows]
+    return of_rows + (relations.CHECKS if "domain_rel" in collection.columns["qrels"] else [])
 
 
 def _finding(check: Check, prepared: Prepared, expected: int | None) -> Finding:

@@ -11,7 +11,7 @@ from kit.collection.registry import (
     is_kits_own,
     user_registry,
 )
-from kit.collection.schema import require_sound
+from kit.collection.schema import TABLES, require_sound
 from kit.collection.sources import layout_of
 from kit.errors import ParamsError
 from kit.files import find_path, safe_name
@@ -85,4 +85,6 @@ def pin(collection, name: str) -> Path:
 
 def _rows(collection) -> dict[str, int]:
     return {"queries": len(collection.ids("queries")), "corpus": len(collection.ids("corpus")),
-            "qrels": len(collection.pairs)}
+            "qrels": len(collection.pairs),
+            **{t: len(collection.frame(t, ["query_id"])) for t in collection.tables
+               if t not in TABLES}}

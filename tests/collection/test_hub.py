@@ -8,6 +8,7 @@ import datasets
 import pytest
 from datasets import load_dataset
 
+from kit.collection import miniature
 from kit.collection.schema import FEATURES, TABLES
 from kit.collection.sources import open_collection
 from kit.errors import CollectionError
@@ -88,3 +89,15 @@ def test_tables_of_two_commits_are_not_mixed(cache, make_collection, tmp_path):
     keep(cache, make_collection(tmp_path, name="b"), NEW, ["corpus"])
     with pytest.raises(CollectionError, match="no copy of all three tables"):
         open_collection(HUB_ID)
+
+
+def test_dapfams_relations_are_read_as_two_tables_from_one_kept_copy(
+        cache, tmp_path, monkeypatch, mini_dapfam):
+    home = tmp_path / "families"
+    shutil.copytree(miniature.folder("mini-dapfam"), home)
+    keep(cache, home, NEW, tables=("queries", "corpus", "relations"))
+    mine = tmp_path / "registry.yaml"
+    mine.write_text(f"families: {{hub: {HUB_ID}, environment: families, layout: dapfam, "
+                    "licence: none, attribution: nobody}")
+    monkeypatch.setenv("KIT_REGISTRY", str(mine))
+    assert open_collection("families").fingerprints == mini_dapfam.fingerprints

@@ -161,3 +161,9 @@ def test_pinning_after_a_run_makes_it_quotable_without_another_search(bench):
     assert bench.labels(source=other) == ["UNPINNED"]
     bench.pinned(other)
     assert bench.labels(source=other) == []
+
+
+def test_the_sampled_non_citations_of_dapfam_are_pinned_too(mini_dapfam):
+    rows = pin.differences(mini_dapfam).set_index("table")
+    assert rows.loc["sampled", ["rows before", "rows now", "changed"]].tolist() == [167, 167, False]
+    assert set(rows.index) == {"queries", "corpus", "qrels", "sampled"}

@@ -8,6 +8,7 @@ import pandas as pd
 FAULT = "fault"  # contradicts the layout or its own tables: to be mended before a figure is trusted
 DOUBT = "doubt"  # occurs in good collections too, and can move a figure
 FACT = "fact"    # what a reader of the figures must know
+NOT_SHARED = "queries and documents do not share their identifiers"
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,20 @@
 
 import pandas as pd
 
-from kit.relevance.checks.check import DOUBT, FACT, Check, Found, declared, rows_found
+from kit.relevance.checks.check import (
+    DOUBT,
+    FACT,
+    NOT_SHARED,
+    Check,
+    Found,
+    declared,
+    rows_found,
+)
 from kit.relevance.checks.prepared import direction_of
 
 CHECKS: list[Check] = []
 _IDS = ("queries.query_id", "corpus.doc_id")
 _PAIRS = ("qrels.query_id", "qrels.doc_id", "qrels.category")
-NOT_SHARED = "queries and documents do not share their identifiers"
 
 
 @declared(CHECKS, "own entries", "own entries", DOUBT,

@@ -6,8 +6,15 @@ import pandas as pd
 
 from kit.collection.schema import FEATURES, ID_COLUMN, id_rules, pair_rules
 from kit.relevance.categories import DIRECTIONS, RELATION_CATEGORIES
-from kit.relevance.checks.check import DOUBT, FAULT, Check, Found, declared, rows_found
-from kit.relevance.checks.entries import NOT_SHARED
+from kit.relevance.checks.check import (
+    DOUBT,
+    FAULT,
+    NOT_SHARED,
+    Check,
+    Found,
+    declared,
+    rows_found,
+)
 
 CHECKS: list[Check] = []
 _IDS = ("queries.query_id", "corpus.doc_id")

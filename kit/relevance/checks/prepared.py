@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from kit.collection.schema import ID_COLUMN
+from kit.collection.schema import ID_COLUMN, TABLES
 from kit.relevance import alike
 from kit.relevance.slices import domain_tags
 from kit.text import cleaning
@@ -46,7 +46,7 @@ class Prepared:
     @cached_property
     def empty_tables(self) -> set[str]:
         """The tables without a row."""
-        return {table for table in self.collection.tables if self.collection.is_empty(table)}
+        return {table for table in TABLES if self.collection.is_empty(table)}
 
     @cached_property
     def own_ids(self) -> pd.Series:
