@@ -486,7 +486,7 @@ def test_the_token_is_written_nowhere(serving, search, token, waits, tmp_path, c
             said.append(traceback.format_exc())
     assert len(said) == 8
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) == 9 and not [p for p in files if TOKEN.encode() in p.read_bytes()]
+    assert len(files) == 10 and not [p for p in files if TOKEN.encode() in p.read_bytes()]
     assert TOKEN not in "".join(said) + "".join(capfd.readouterr()) + caplog.text
 
 
