@@ -65,22 +65,14 @@ def _not_askable(check: Check, prepared: Prepared) -> str:
     lacking = [c for c in check.needs if c in prepared.collection.broken_columns]
     if lacking:
         return f"missing, or of another type: {', '.join(lacking)}"
-    lacks = _lacking_columns(prepared.collection)
     for table, key in ID_COLUMN.items():
         read = [c for c in check.needs if c.startswith(f"{table}.") and c != f"{table}.{key}"]
-        if read and lacks.issuperset(read):
+        if read and prepared.lacking_columns.issuperset(read):
             return f"the collection has no {', '.join(read)}"
     empty = {c.partition(".")[0] for c in check.needs} & prepared.empty_tables
     if empty and check.severity == DOUBT:
         return f"no row in {', '.join(sorted(empty))}"
     return ""
-
-
-def _lacking_columns(collection) -> set[str]:
-    """The columns of queries and corpus that are not there and need not be, as "table.column"."""
-    held = {f"{t}.{c}" for t in ID_COLUMN for c in collection.tables[t].column_names}
-    held |= {name.replace(".cpc", ".ipc") for name in held}  # read in its place
-    return {f"{t}.{c}" for t in ID_COLUMN for c in collection.columns[t]} - held
 
 
 def as_frame(findings: list[Finding]) -> pd.DataFrame:

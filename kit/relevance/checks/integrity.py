@@ -4,7 +4,7 @@ from functools import partial
 
 import pandas as pd
 
-from kit.collection.schema import FEATURES, ID_COLUMN, id_rules, pair_rules
+from kit.collection.schema import FEATURES, ID_COLUMN, id_rules
 from kit.relevance.categories import DIRECTIONS, RELATION_CATEGORIES
 from kit.relevance.checks.check import (
     DOUBT,
@@ -65,12 +65,10 @@ def blank_ends(prepared) -> Found:
 
 
 def _pairs(name: str, prepared) -> Found:
-    pairs, shared = prepared.pairs, prepared.collection.shared_ids
-    if name == "own pairs" and not shared:
+    if name == "own pairs" and not prepared.collection.shared_ids:
         return Found(absent=NOT_SHARED)
-    broken = next(mask for rule, _, mask in pair_rules(
-        pairs, prepared.ids("queries"), prepared.ids("corpus"), shared) if rule == name)
-    return rows_found(pairs.loc[broken, _SHOWN], len(pairs))
+    pairs = prepared.pairs
+    return rows_found(pairs.loc[prepared.broken_pairs[name], _SHOWN], len(pairs))
 
 
 for _name, _said in (

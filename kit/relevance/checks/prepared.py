@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from kit.collection.schema import ID_COLUMN, TABLES
+from kit.collection.schema import ID_COLUMN, TABLES, pair_rules
 from kit.relevance import alike
+from kit.relevance.alike import TEXTS
 from kit.relevance.slices import domain_tags
 from kit.text import cleaning
 
-TEXTS = ("title", "abstract", "claims", "description")
 BESIDE_TEXTS = ("adb", "iclm", "obj", "source_apl", "source_xpn", "publication_authority")
 BIBLIOGRAPHY = ["source_xpn", "publication_authority", "publication_date", "ipc"]
 # bounded blanks: unbounded ones take the square of a run's length
@@ -47,6 +47,21 @@ class Prepared:
     def empty_tables(self) -> set[str]:
         """The tables without a row."""
         return {table for table in TABLES if self.collection.is_empty(table)}
+
+    @cached_property
+    def lacking_columns(self) -> set[str]:
+        """The columns of queries and corpus that are not there and need not be, as "table.column"."""
+        tables, columns = self.collection.tables, self.collection.columns
+        held = {f"{t}.{c}" for t in ID_COLUMN for c in tables[t].column_names}
+        held |= {name.replace(".cpc", ".ipc") for name in held}  # read in its place
+        return {f"{t}.{c}" for t in ID_COLUMN for c in columns[t]} - held
+
+    @cached_property
+    def broken_pairs(self) -> dict[str, pd.Series]:
+        """{rule: mask of the pairs that break it}."""
+        rules = pair_rules(self.pairs, self.ids("queries"), self.ids("corpus"),
+                           self.collection.shared_ids)
+        return {name: mask for name, _, mask in rules}
 
     @cached_property
     def own_ids(self) -> pd.Series:
