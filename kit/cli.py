@@ -293,7 +293,7 @@ def _fuse(options) -> None:
     if options.k is not None and options.method != "rrf":
         raise ParamsError(f"--k changes nothing beside --method {options.method}", "--k",
                           "Leave it out")
-    weights = options.weights and _weights(options.weights)
+    weights = None if options.weights is None else _weights(options.weights)
     params = make_params({"outputs": options.outputs, "fusion_method": options.method,
                           **({} if options.k is None else {"fusion_k": options.k}),
                           "fusion_weights": weights}, "--method, --k, --weights")

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from kit import SUITE_VERSION
 from kit.errors import RunError, SearchError
+from kit.files import digest_of
 from kit.params import Params
 from kit.retrieval.run import cut_at, ranked
 
@@ -327,7 +328,9 @@ def stated_of(runs: list, fusion: Fusion) -> dict:
 
 
 def _place(run) -> tuple:
-    return run.system, run.manifest["run_sha256"]
+    """Where a run stands among those it is fused with, in whatever order they are given."""
+    m = run.manifest  # two settings of a system may give one ranking
+    return run.system, m["run_sha256"], digest_of([m["system"], m["views"], m["failures"]])
 
 
 def _names(systems: list[str]) -> list[str]:

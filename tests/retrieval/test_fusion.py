@@ -252,6 +252,13 @@ def test_what_is_stated_does_not_depend_on_the_order_of_the_runs(method):
     assert stated["system"]["settings"]["run of b"] == "b"
 
 
+def test_two_settings_that_give_one_ranking_have_one_order_too():
+    run = saved(WHOLE)
+    other = run.manifest["system"] | {"given": {"x": 2}}
+    runs = [run, dataclasses.replace(run, manifest=run.manifest | {"system": other})]
+    assert stated_of(runs, Fusion()) == stated_of(runs[::-1], Fusion())
+
+
 # --- in an experiment -----------------------------------------------------------------------------
 
 QUERIES, DOCS = ["q1", "q2", "q3"], ["d1", "d2", "d3", "d4"]
