@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from kit import ledger
-from kit.errors import RuleError, RunError
+from kit.errors import RuleError, RunError, SearchError
 from kit.files import write_json
 from kit.params import Params
 from kit.reporting import modes, rules
@@ -154,6 +154,9 @@ def test_a_fusion_of_run_files_is_not_held_against_one_of_other_files(bench):
     assert first.manifest["views"] is None
     assert bench.read(bench.carded(first)).labels == []
     assert labels(bench, one, three) == []
+    own = bench.params(run_files={"x": str(first.folder / "run.parquet")})
+    with pytest.raises(SearchError, match="searched here"):
+        execute.retrieve(bench.open(), "x", own)
 
 
 def test_defaults_of_the_parameters_are_those_of_a_fusion():

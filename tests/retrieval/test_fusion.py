@@ -135,6 +135,16 @@ def test_the_order_of_the_runs_changes_nothing(method, rankings, weights):
     assert fused(method, runs, given_).equals(turned)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_documents_whose_shares_are_the_same_tie_whichever_run_gave_them(method):
+    """Three runs rotate the scores of three documents, for fifty such threes."""
+    scores = np.random.default_rng(2).uniform(0.1, 2.9, (50, 3))
+    runs = [run_of({f"q{n}": {"top": 3.0, "end": 0.0, **{f"d{i}": s[(i + turn) % 3] for i in range(3)}}
+                    for n, s in enumerate(scores)}) for turn in range(3)]
+    for rows in by_query(fused(method, runs)).values():
+        assert len({s for d, s in rows if d.startswith("d")}) == 1
+
+
 @settings(deadline=None, max_examples=50)
 @pytest.mark.parametrize("method", METHODS)
 @given(ranking=RANKINGS, times=st.integers(2, 3), weight=st.floats(0.01, 10))
@@ -147,8 +157,9 @@ def test_a_run_fused_with_itself_keeps_its_order(method, ranking, times, weight)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_long_run_of_near_ties_fused_with_itself_keeps_its_order(method):
     rng = np.random.default_rng(1)
-    scores = np.cumsum(np.repeat(np.spacing(np.float32(30)), 1000) * rng.integers(0, 3, 1000)) + 29
-    run = ranked(["q"] * 1001, [f"d{n:04d}" for n in rng.permutation(1001)], [*scores, 60.0])
+    scores = np.cumsum(np.repeat(np.spacing(np.float32(30)), 1000) * rng.integers(0, 3, 1000)) + 31
+    names = [f"d{n:04d}" for n in rng.permutation(1002)]
+    run = ranked(["q"] * 1002, names, [*scores, 60.0, 0.0])  # s/60 is coarser than s in float32
     assert fused(method, [run, run])["doc_id"].equals(run["doc_id"])
 
 
