@@ -581,6 +581,12 @@ def test_the_short_cut_around_marks_changes_nothing(text):
     assert clean(text) == whole
 
 
+def test_the_shortest_run_that_is_cut_is_found_wherever_it_begins():
+    for place in range(1, 70):
+        before = "x" * place
+        assert clean(f"{before}{'\u0334' * 31}y") == f"{before}{'\u0334' * 30}y"
+
+
 @anything
 @given(pieces | st.text("&#x1aAmp;ltG9 ", max_size=30))
 def test_an_entity_reads_alone_as_it_reads_in_its_text(text):
