@@ -114,7 +114,7 @@ def count_terms(texts: Iterable[str]) -> tuple[sparse.csr_array, Vocabulary]:
     """
     seen, rows = Vocabulary(), Rows()
     for text in texts:
-        rows.append(*rows.tally(seen.ids(text), len(seen)))
+        rows.add(seen, text)
     vocabulary, place = seen.in_order()
     return rows.matrix(place), vocabulary
 
@@ -126,18 +126,19 @@ class Rows:
         self._columns, self._counts = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.uint16)
         self._ends, self._room = [0], np.zeros(0, np.int32)
 
-    def tally(self, ids: np.ndarray, terms: int) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct ids (int32) and how often each stands (int32); ids are below `terms`."""
+    def add(self, vocabulary: Vocabulary, text: str) -> None:
+        """One more row, of a text's words; the vocabulary may grow by it, and no other is used."""
         from kit.text.scanning import tally
 
-        if len(self._room) < terms:
-            self._room = np.zeros(2 * terms, np.int32)
+        ids = vocabulary.ids(text)
+        if len(self._room) < len(vocabulary):
+            self._room = np.zeros(2 * len(vocabulary), np.int32)
         columns, counts = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
         distinct = tally(ids, self._room, columns, counts)
-        return columns[:distinct], counts[:distinct]
+        self.extend(columns[:distinct], counts[:distinct], [distinct])
 
-    def append(self, columns: np.ndarray, counts: np.ndarray) -> None:
-        """One more row; columns in any order."""
+    def extend(self, columns: np.ndarray, counts: np.ndarray, lengths: list[int]) -> None:
+        """More rows, one after the other, of these lengths; a row's columns in any order."""
         start = self._ends[-1]
         end = start + len(columns)
         if end > len(self._columns):
@@ -147,7 +148,17 @@ class Rows:
         if len(counts) and counts.max() > np.iinfo(self._counts.dtype).max:
             self._counts = self._counts.astype(np.int32)
         self._columns[start:end], self._counts[start:end] = columns, counts
-        self._ends.append(end)
+        for length in lengths:
+            self._ends.append(self._ends[-1] + length)
+
+    def taken(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows' columns, counts (int32) and ends (int64) since the last call, and forgets
+        them."""
+        end = self._ends[-1]
+        found = (self._columns[:end].copy(), self._counts[:end].astype(np.int32),
+                 np.array(self._ends[1:], np.int64))
+        self._ends = [0]
+        return found
 
     def matrix(self, place: np.ndarray) -> sparse.csr_array:
         """The rows so far, columns renamed by `place` and sorted; takes the rows' own memory."""
