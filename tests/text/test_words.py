@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kit.text import compiled
 from kit.text.words import PATTERN, POINTS, Vocabulary, count_terms
 
 quick = settings(deadline=None, max_examples=300, database=None)
@@ -136,6 +137,18 @@ def test_one_character_alone_changes_length_in_lower_case():
 def test_importing_compiles_nothing():
     code = "import sys, kit.text.words; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_where_machine_code_can_t_be_kept_it_is_compiled_anew(monkeypatch):
+    own = compiled.numba.njit
+
+    def njit(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return own(**options)
+
+    monkeypatch.setattr(compiled.numba, "njit", njit)
+    assert compiled.compiled(lambda x: x + 1)(1) == 2
 
 
 @pytest.mark.parametrize("text", ["naïve CAFÉ", "x" * 100_000, "Ⱥ" * 1000, "\ud800" * 10])
