@@ -147,8 +147,10 @@ def test_where_machine_code_can_t_be_kept_it_is_compiled_anew(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return own(**options)
 
-    monkeypatch.setattr(compiled.numba, "njit", njit)
-    assert compiled.compiled(lambda x: x + 1)(1) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled.numba, "njit", njit)
+        made = compiled.compiled(lambda x: x + 1)
+    assert made(1) == 2
 
 
 @pytest.mark.parametrize("text", ["naïve CAFÉ", "x" * 100_000, "Ⱥ" * 1000, "\ud800" * 10])
