@@ -57,7 +57,8 @@ class Dense:
         self.given = {**identity, "entry": self._entry.name if self._entry else None,
                       **self._declared, "max_tokens": max_tokens, "span_pool": span_pool,
                       "device": device, "batch_size": batch_size, "vectors": dtype,
-                      "normalized": True, "decimals": DECIMALS, "not_as_published": told}
+                      "normalized": True, "decimals": DECIMALS,
+                      "not_as_published": "; ".join(told) or None}
         self._cache, self._seen = cache, Counter()
 
     def _held(self, folder: Path) -> list[str]:
@@ -74,10 +75,11 @@ class Dense:
     @cached_property
     def settings(self) -> dict:
         """What was given, with everything that the model decides filled in; loads the model."""
-        model, told = self._model, list(self.given["not_as_published"])
+        model, told = self._model, [self.given["not_as_published"]]
         if self.given["from"] == "hub":
             folder = cached_snapshot(self._source, self.given["revision"])
             told += self._held(folder) if folder else ["the model's own files could not be seen"]
+        told = "; ".join(filter(None, told)) or None
         return {**self.given, "max_tokens": model.max_seq_length, "device": model.device.type,
                 "dimensions": model.get_embedding_dimension(), "not_as_published": told}
 

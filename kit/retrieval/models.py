@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Generic, NamedTuple, TypeVar
 
+import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,8 +31,8 @@ PACKAGED_FILES = {
     "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
 }
-FACTS = ("pooling", "dense", "query_prompt", "corpus_prompt", "max_tokens", "dimensions",
-         "remote_code")
+FACTS = ("commit", "pooling", "dense", "query_prompt", "corpus_prompt", "max_tokens", "dimensions",
+         "remote_code", "licence")
 T = TypeVar("T")
 
 
@@ -99,6 +100,29 @@ def require_entry(name: str, where: str) -> Entry:
     return entry
 
 
+def overview() -> pd.DataFrame:
+    """A row a listed model; ~ marks what is second hand, ? what is unverified, — what nobody states."""
+    return pd.DataFrame([{
+        "name": e.name, "repository": e.repository,
+        "commit": _marked(e.commit, (e.commit.value or "")[:8]), "pooling": _marked(e.pooling),
+        "dense": _marked(e.dense, e.dense.value.dimensions if e.dense.value else "none"),
+        "query prompt": _marked(e.query_prompt, _start(e.query_prompt.value)),
+        "corpus prompt": _marked(e.corpus_prompt, _start(e.corpus_prompt.value)),
+        "tokens": _marked(e.max_tokens), "dimensions": _marked(e.dimensions),
+        "licence": _marked(e.licence)} for e in entries().values()])
+
+
+def _start(prompt: str | None) -> str | None:
+    line = prompt and " ".join(prompt.split())
+    return "none" if line == "" else line if line is None or len(line) <= 24 else line[:23] + "…"
+
+
+def _marked(fact: Fact, value=None) -> str:
+    value = fact.value if value is None else value
+    mark = {"seen": "", "second hand": "~", "unverified": "?"}[fact.grade]
+    return "—" if value in (None, "") else f"{value}{mark}"
+
+
 # --- an entry beside a folder ---------------------------------------------------------------------
 
 class Check(NamedTuple):
@@ -113,7 +137,8 @@ class Check(NamedTuple):
 
 
 def compare(entry: Entry, seen: Seen) -> list[Check]:
-    """Each fact that a folder can state, and whether it does as the entry says."""
+    """Each fact of the entry, and whether the folder states it, as the entry does or otherwise; a
+    folder's files state neither commit nor licence."""
     return [_check(entry, name, *_beside(entry, seen, name)) for name in FACTS]
 
 
@@ -135,7 +160,7 @@ def _beside(entry: Entry, seen: Seen, name: str) -> tuple:
         return listed or "none", found if found is None else found or "none", same
     if name.endswith("_prompt"):
         return (listed, *_prompt_beside(listed, name.removesuffix("_prompt"), seen))
-    found = getattr(seen, name)
+    found = getattr(seen, name, None)
     return listed, found, listed == found
 
 
@@ -162,7 +187,7 @@ def declare(entry: Entry | None, given: dict) -> tuple[dict, list[str]]:
     missing = [n for n in names[:3] if declared[n] is None]
     if missing:
         raise SearchError(
-            f"{' and '.join(n.replace('_', ' ') for n in missing)} of the model are declared nowhere",
+            f"nothing declares the model's {' and '.join(n.replace('_', ' ') for n in missing)}",
             entry.name if entry else "it is not listed", f"Set {', '.join(map(_parameter, missing))}"
             + ("" if entry else "; or, for a listed model's folder, embedding_entry"))
     return declared, [f"{n} {declared[n]!r}, published {published[n]!r}" for n in published
@@ -187,15 +212,15 @@ def hold(entry: Entry | None, seen: Seen, given: dict, declared: dict, where) ->
     for check in compare(entry, seen) if entry else _declared_beside(seen, declared):
         if check.verdict != "differs":
             continue
-        said = f"{check.fact}: the folder states {_shown(check.found)}"
+        said = f"{check.fact}: the folder states {shown(check.found)}"
         if entry is None or given.get(check.fact) is not None:
-            told.append(f"{said}, declared is {_shown(declared[check.fact])}")
+            told.append(f"{said}, declared is {shown(declared[check.fact])}")
         elif check.grade == "unverified" and check.fact not in declared or check.fact == "remote_code":
-            told.append(f"{said}, models.yaml {_shown(check.listed)}, {check.grade}")
+            told.append(f"{said}, models.yaml {shown(check.listed)}, {check.grade}")
         else:
             raise SearchError(
                 f"the model is not {entry.name} as published: {said}, models.yaml "
-                f"{_shown(check.listed)} ({check.source})", where,
+                f"{shown(check.listed)} ({check.source})", where,
                 f"Fetch the model anew, or set embedding_{check.fact}" if check.fact in declared else
                 "Fetch the model anew")
     return told
@@ -211,7 +236,8 @@ def _declared_beside(seen: Seen, declared: dict) -> list[Check]:
             for name, (found, same) in beside.items()]
 
 
-def _shown(value) -> str:
+def shown(value) -> str:
+    """A fact for a message, in 200 characters at most."""
     text = "none" if value in (None, "", []) else ", ".join(map(repr, value)) if isinstance(
         value, list) else repr(value)
     return text if len(text) <= 200 else text[:200] + "…"

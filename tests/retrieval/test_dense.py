@@ -2,15 +2,11 @@
 
 import gzip
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-from transformers import BertConfig, BertModel, BertTokenizer
 
 from kit.errors import SearchError
 from kit.retrieval import dense, engine, models, vectors
@@ -18,37 +14,8 @@ from kit.retrieval.dense import Cosines, Dense
 from kit.retrieval.encode import read_heads
 from kit.retrieval.models import locate_model, packaged_folder
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 DECLARED = {"pooling": "mean", "query_prompt": "", "corpus_prompt": ""}
 TEXTS = ["a valve with a seat", "a pump", "the gear turns the shaft", "a valve", "seat of a valve", ""]
-
-
-@pytest.fixture(scope="session")
-def model_folder(tmp_path_factory) -> Path:
-    """Two layers of 32 dimensions with random weights, saved as sentence-transformers does."""
-    home = tmp_path_factory.mktemp("model")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "valve", "pump", "seat",
-                  *LETTERS, *("##" + c for c in LETTERS)]
-    torch.manual_seed(1)
-    bert = BertModel(BertConfig(
-        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=64))
-    bert.save_pretrained(home / "bert")
-    BertTokenizer(vocab={t: i for i, t in enumerate(vocabulary)}, model_max_length=64).save_pretrained(home / "bert")
-    whole = Transformer(str(home / "bert"), max_seq_length=32)
-    SentenceTransformer(modules=[whole, Pooling(32, "mean")], device="cpu").save(str(home / "tiny"))
-    return home / "tiny"
-
-
-@pytest.fixture(scope="session")
-def tokenizer(model_folder):
-    return SentenceTransformer(str(model_folder), device="cpu").tokenizer
-
-
-@pytest.fixture
-def folder(model_folder, tmp_path) -> Path:
-    """A copy that a test may spoil."""
-    return Path(shutil.copytree(model_folder, tmp_path / "tiny"))
 
 
 @pytest.fixture
@@ -262,7 +229,7 @@ def test_pickled_weights_are_refused(folder):
 
 @pytest.mark.parametrize("name", list(DECLARED))
 def test_what_nobody_declares_of_a_model_that_is_not_listed_is_refused(folder, name):
-    said = f"{name.replace('_', ' ')} of the model are declared nowhere.*Set embedding_{name}"
+    said = f"nothing declares the model's {name.replace('_', ' ')}.*Set embedding_{name}"
     refused(said, folder, **{name: None})
     refused(said, "owner/not-here", **{name: None})
 
