@@ -19,9 +19,8 @@ from scipy import sparse
 from kit.errors import ParamsError, SearchError
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
-from kit.retrieval import dense as embeddings
 from kit.retrieval.bm25 import Bm25, weigh
-from kit.retrieval.dense import Dense
+from kit.retrieval.dense import Cosines, Dense
 from kit.retrieval.engine import Found, aggregation, best, best_by_document, document_blocks
 from kit.retrieval.run import rank_within_ids
 from kit.retrieval.system import Answer
@@ -84,7 +83,8 @@ class PassageSystem:
         return {**self._backend.system.settings, **self._stated}
 
     def prepare(self, ids: list[str], documents: Iterable[tuple[list[str], str]]) -> None:
-        """Splits and indexes the corpus. documents: the fields and the title of each."""
+        """Splits and indexes the corpus. documents: the fields and the title of each, which can be
+        read again from the start."""
         self._ids, self._place_of = ids, {name: i for i, name in enumerate(ids)}
         self._places = rank_within_ids(pa.array(ids, pa.string()))
         self.index, self.engine, self.preprocessing_seconds = self._backend.take_in(
@@ -106,14 +106,15 @@ class PassageSystem:
         queries = self._backend.queries(query_texts)
         found = best(self.engine, queries, self._unit_places, topk)
         documents = np.searchsorted(self.index.starts, found.positions, side="right") - 1
-        return self._answers(found._replace(positions=documents, passages=found.positions))
+        found = found._replace(positions=documents, passages=found.positions)
+        return self._answers(query_texts, found)
 
     def by_aggregation(self, query_texts: list[str], topk: int,
                        names: list[str]) -> dict[str, list[Answer]]:
         """{aggregation: a ranking of documents a query}, all of them from one search."""
         found = best_by_document(self.engine, self.index.starts, self._backend.queries(query_texts),
                                  self._places, topk, [aggregation(name) for name in names])
-        return {name: self._answers(each) for name, each in zip(names, found)}
+        return {name: self._answers(query_texts, each) for name, each in zip(names, found)}
 
     def most_passages(self, ids: list[str]) -> int:
         """How many passages the longest of these documents has; 1 without any."""
@@ -125,12 +126,15 @@ class PassageSystem:
         seen, self._notes = {**self._notes, **self._backend.system.notes()}, {}
         return {_OF_PASSAGES.get(name, name): count for name, count in seen.items()}
 
-    def _answers(self, found: Found) -> list[Answer]:
+    def _answers(self, query_texts: list[str], found: Found) -> list[Answer]:
+        """A ranking a query; one without a text finds nothing."""
         where = np.stack([found.passages - self.index.starts[found.positions],
                           self.index.begins[found.passages], self.index.ends[found.passages]],
                          axis=1).astype(np.int32)
-        return [Answer([self._ids[d] for d in found.positions[a:b]], found.scores[a:b], where[a:b])
-                for a, b in zip(found.starts, found.starts[1:])]
+        own = [slice(a, b if text else a)
+               for text, a, b in zip(query_texts, found.starts, found.starts[1:])]
+        return [Answer([self._ids[d] for d in found.positions[o]], found.scores[o], where[o])
+                for o in own]
 
 
 _OF_PASSAGES = {"corpus_texts": "passages", "corpus_texts_cut": "passages_cut"}
@@ -349,29 +353,30 @@ class Vectors:
         self.system = system
 
     def take_in(self, documents, rule: Rule, total: int):
-        """The index, the engine, and the seconds of reading, tokens and splitting."""
-        watch, found, vectors = Stopwatch(), [], []
-        read = steps(watch.over(self._split(documents, rule)), f"{self.system.name}: documents", total)
-        for block in blocks(_texts(read, found), embeddings.BLOCK):
-            vectors.append(self.system._encoded(block, "corpus"))
-        index = _index(found)
-        return index, VectorsEngine(np.concatenate(vectors), index.starts), watch.seconds
+        """The index, the engine, and the seconds of reading, tokens and splitting. Reads the documents
+        twice: how many passages there are is to be known before the first is encoded."""
+        watch = Stopwatch()
+        index = _index(list(steps(watch.over(self._split(documents, rule)),
+                                   f"{self.system.name}: documents", total)))
+        texts = watch.over(_texts(documents, index, rule))
+        vectors = self.system._encoded(len(index.begins), texts, "corpus")
+        engine = Cosines(vectors)
+        engine.blocks = document_blocks(index.starts)
+        return index, engine, watch.seconds
 
-    def _split(self, documents, rule: Rule) -> Iterator[Document]:
+    def _split(self, documents, rule: Rule) -> Iterator[Passages]:
         tokenizer = self.system._model.tokenizer
         if not getattr(tokenizer, "is_fast", False):
             raise SearchError("the model's tokenizer can't say where its tokens stand",
                               self.system.name, "Use a model with a fast tokenizer")
         for batch in blocks(documents, DOCUMENTS):
             spans = iter(_spans(tokenizer, [text for fields, _ in batch for text in fields]))
-            for fields, title in batch:
-                passages = split(fields, [next(spans) for _ in fields], rule)
-                yield Document(fields, title, passages,
-                               titled(passages.starts, fields, title, rule))
+            for fields, _ in batch:
+                yield split(fields, [next(spans) for _ in fields], rule)
 
-    def queries(self, texts: list[str]) -> "VectorQueries":
-        """The texts' vectors, and which texts are not empty."""
-        return VectorQueries(self.system._encoded(texts, "query"), np.array([bool(t) for t in texts]))
+    def queries(self, texts: list[str]) -> np.ndarray:
+        """The texts' vectors."""
+        return self.system._encoded(len(texts), texts, "query").astype(np.float32)
 
 
 def _spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -387,52 +392,10 @@ def _spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def _texts(documents: Iterable[Document], found: list[Passages]) -> Iterator[str]:
-    """The passages' texts; the passages themselves go into `found`."""
-    for document in documents:
-        found.append(document.passages)
-        text = "\n".join(document.fields)
-        for start, end, front in zip(document.passages.starts, document.passages.ends, document.front):
-            yield text_of(text, start, end, document.title if front else "")
-
-
-class VectorQueries(NamedTuple):
-    """Unit vectors, float32 queries × dimensions, and whether a query has a text (bool)."""
-
-    vectors: np.ndarray
-    filled: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.vectors)
-
-
-class VectorsEngine:
-    """Cosines with the passages' vectors, as `engine` asks for them. vectors: float32 passages ×
-    dimensions, unit length."""
-
-    only_positive = False
-
-    def __init__(self, vectors: np.ndarray, starts: np.ndarray):
-        self.blocks, self._vectors = document_blocks(starts), vectors
-
-    def products(self, queries: VectorQueries, start: int, stop: int) -> np.ndarray:
-        return queries.vectors @ self._vectors[start:stop].T
-
-    def slack(self, queries: VectorQueries) -> np.ndarray:
-        return np.full(len(queries), embeddings.SLACK)
-
-    def floor(self, queries: VectorQueries) -> np.ndarray:
-        return np.where(queries.filled, -np.inf, np.inf).astype(np.float32)  # no text, no result
-
-    def exact(self, queries: VectorQueries, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
-        scores = np.empty(len(rows))
-        for i, first, last in zip(*_stretches(rows)):
-            near = self._vectors[units[first:last]].astype(np.float64)
-            scores[first:last] = near @ queries.vectors[i].astype(np.float64)
-        return scores.round(embeddings.DECIMALS)
-
-
-def _stretches(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct rows of an ascending array, and where each begins and ends in it."""
-    distinct, first = np.unique(rows, return_index=True)
-    return distinct, first, np.append(first[1:], len(rows))
+def _texts(documents, index: Index, rule: Rule) -> Iterator[str]:
+    """The text of every passage, in order."""
+    for (fields, title), first, last in zip(documents, index.starts, index.starts[1:]):
+        text, begins = "\n".join(fields), index.begins[first:last]
+        for start, end, front in zip(begins, index.ends[first:last],
+                                     titled(begins, fields, title, rule)):
+            yield text_of(text, start, end, title if front else "")

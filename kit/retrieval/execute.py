@@ -45,7 +45,7 @@ from kit.retrieval.run import (
 )
 from kit.retrieval.shipped import make_system, system_names
 from kit.retrieval.system import Answer, said
-from kit.text.views import declaration, fields, require_given, texts
+from kit.text.views import Titled, declaration, require_given, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
@@ -274,12 +274,13 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
 def prepare(collection, system, view: str) -> tuple[float, float]:
     """Gives the system the corpus, as texts or, for passages, as (fields, title); the seconds of
     preprocessing (reading and cleaning, for passages also tokens and splitting) and of the rest."""
-    watch, start = Stopwatch(), time.perf_counter()
-    documents = texts(collection, "corpus", view)
+    watch, start, ids = Stopwatch(), time.perf_counter(), list(collection.ids("corpus"))
     if getattr(system, "passages", False):
-        documents = zip(fields(collection, "corpus", view), texts(collection, "corpus", "title"))
-    system.prepare(list(collection.ids("corpus")), watch.over(documents))
-    seconds = getattr(system, "preprocessing_seconds", watch.seconds)  # its own include the reading
+        system.prepare(ids, Titled(collection, view))
+        seconds = system.preprocessing_seconds
+    else:
+        system.prepare(ids, watch.over(texts(collection, "corpus", view)))
+        seconds = watch.seconds
     return seconds, time.perf_counter() - start - seconds
 
 

@@ -78,6 +78,18 @@ def fields(collection, table: str, view: str) -> Iterator[list[str]]:
             yield _filled(row)
 
 
+class Titled:
+    """The fields of each document's view, as `fields` gives them, with its title; read anew by each
+    loop over it."""
+
+    def __init__(self, collection, view: str):
+        self._collection, self._view = collection, view
+
+    def __iter__(self) -> Iterator[tuple[list[str], str]]:
+        return zip(fields(self._collection, "corpus", self._view),
+                   texts(self._collection, "corpus", "title"))
+
+
 def view_of(values) -> str:
     """Cleaned fields joined by newlines; an empty field leaves no line."""
     return "\n".join(_filled(values))

@@ -156,15 +156,26 @@ def few():
     return docs, ["a valve with a spring", "rotor blade"]
 
 
-def dense_over(docs, rule, **given) -> PassageSystem:
-    system = PassageSystem(Vectors(Dense(device="cpu")), rule, **given)
-    system.prepare([f"d{i:02d}" for i in range(len(docs))], [(d, d[0]) for d in docs])
-    return system
+@pytest.fixture
+def dense(model_folder):
+    def build(**given) -> Dense:
+        return Dense(str(model_folder), device="cpu", pooling="mean", query_prompt="",
+                     corpus_prompt="", **given)
+    return build
 
 
-def test_one_passage_a_document_is_document_search_for_embeddings(few):
+@pytest.fixture
+def dense_over(dense):
+    def build(docs, rule, **given) -> PassageSystem:
+        system = PassageSystem(Vectors(dense()), rule, **given)
+        system.prepare([f"d{i:02d}" for i in range(len(docs))], [(d, d[0]) for d in docs])
+        return system
+    return build
+
+
+def test_one_passage_a_document_is_document_search_for_embeddings(few, dense, dense_over):
     docs, asked = few
-    whole = Dense(device="cpu")
+    whole = dense()
     whole.prepare([f"d{i:02d}" for i in range(len(docs))], ["\n".join(d) for d in docs])
     wanted = rows(whole.search_batch([*asked, ""], 5))
     mine = dense_over(docs, WHOLE)
@@ -173,11 +184,11 @@ def test_one_passage_a_document_is_document_search_for_embeddings(few):
     assert rows(dense_over(docs, WHOLE, answers="passages").search_batch([*asked, ""], 5)) == wanted
 
 
-def test_a_models_passages_are_scored_one_by_one(few):
+def test_a_models_passages_are_scored_one_by_one(few, dense, dense_over):
     docs, asked = few
     mine = dense_over(docs, Rule(16, 8, title=True))
     found = mine.by_aggregation(asked, 5, ["maxP", "avg_top2"])
-    alone = Dense(device="cpu")
+    alone = dense()
     texts, owner = [], []
     for d, parts in enumerate(docs):
         for a, b in zip(mine.index.begins[mine.index.starts[d]:mine.index.starts[d + 1]],
@@ -198,8 +209,8 @@ def test_a_models_passages_are_scored_one_by_one(few):
                 assert own[number] >= own.max() - 2e-6
 
 
-def test_passages_that_the_model_cuts_are_counted(few):
-    system = PassageSystem(Vectors(Dense(device="cpu", max_tokens=10)), Rule(16, 16))
+def test_passages_that_the_model_cuts_are_counted(few, dense):
+    system = PassageSystem(Vectors(dense(max_tokens=10)), Rule(16, 16))
     system.prepare(["d"], [(few[0][0], "")])
     notes = system.notes()
     assert notes["passages"] == len(system.index.begins) > notes["passages_cut"] - 1 > 0
