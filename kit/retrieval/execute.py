@@ -32,6 +32,7 @@ from kit.files import (
 from kit.params import Params
 from kit.progress import blocks, steps
 from kit.provenance import git_state, machine
+from kit.retrieval.corpus import corpus_of
 from kit.retrieval.external import open_run
 from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
 from kit.retrieval.shipped import make_system, system_names
@@ -239,6 +240,8 @@ def _reopened(folder: Path, params: Params) -> SavedRun:
 
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
     ids, start, indexed = list(collection.ids("corpus")), time.perf_counter(), None
+    if hasattr(system, "expect"):
+        system.expect(corpus_of(collection, params.corpus_view))
     if _reads_corpus(system):
         system.prepare(ids, texts(collection, "corpus", params.corpus_view))
         indexed = time.perf_counter() - start
@@ -315,9 +318,11 @@ def _block_size(system) -> int:
 
 
 def _total(values: list):
-    """The blocks' counts as one: numbers added, lists joined, dicts added by key."""
+    """The blocks' counts as one: numbers added, lists joined, dicts added by key, where what a name
+    calls the most of something is the greatest."""
     if isinstance(values[0], dict):
-        return {name: _total([v[name] for v in values]) for name in values[0]}
+        return {name: (max if name.endswith("_most") else _total)([v[name] for v in values])
+                for name in values[0]}
     return sum(values, start=type(values[0])())
 
 
