@@ -34,7 +34,8 @@ class Params(BaseModel):
         "bm25, embedding, bm25-passages, embedding-passages, service, object, names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
-    bm25_variant: Literal["lucene", "okapi"] = Field("lucene", description="the formula")
+    bm25_variant: Literal["lucene", "okapi", "bm25plus", "bm25l"] = Field(
+        "lucene", description="the formula")
     bm25_k1: float = Field(1.2, ge=0, le=1000, description="saturation of a term's count")
     bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
     passage_length: int = Field(512, ge=64, le=8192, description=(

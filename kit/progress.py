@@ -18,6 +18,12 @@ def blocks(items, size: int):
         yield block
 
 
+def say(what: str) -> None:
+    """Says one line, where somebody looks."""
+    if path := os.environ.get(VARIABLE):
+        Path(path).write_text(what)
+
+
 class Stopwatch:
     """Seconds that its items took to come, apart from what is done with them."""
 

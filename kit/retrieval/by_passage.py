@@ -19,7 +19,8 @@ from scipy import sparse
 from kit.errors import ParamsError, SearchError
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
-from kit.retrieval.bm25 import Bm25, weigh
+from kit.retrieval.bm25 import Bm25, collapsed
+from kit.retrieval.bm25_engine import Bm25Engine
 from kit.retrieval.dense import Cosines, Dense
 from kit.retrieval.engine import Found, aggregation, best, best_by_document, document_blocks
 from kit.retrieval.run import rank_within_ids
@@ -28,7 +29,8 @@ from kit.text.compiled import compiled
 from kit.text.passages import Passages, Rule, make_rule, split, text_of, titled
 from kit.text.words import Vocabulary
 
-DOCUMENTS = 64  # tokenized at a time
+DOCUMENTS = 64     # tokenized at a time
+PASSAGES = 2**16   # scored at a time by BM25: a block has an array of all terms
 
 
 class Document(NamedTuple):
@@ -67,7 +69,7 @@ class PassageSystem:
         except ValueError as error:
             raise ParamsError(f"there is no aggregation '{how[:40]}'", "passage_aggregation",
                               "Give maxP, avg_top3 (or another number), avgP or sumP") from error
-        self.name = f"{backend.system.name}-passages"
+        self.name, self.block = f"{backend.system.name}-passages", backend.block
         self._stated = {
             "passage_length": rule.length, "passage_stride": rule.stride,
             "passage_across_fields": rule.across_fields, "passage_title": rule.title,
@@ -103,7 +105,7 @@ class PassageSystem:
         """A ranking a query, with float32 scores and where they are from."""
         if self.answers == "documents":
             return self.by_aggregation(query_texts, topk, [self._how.name])[self._how.name]
-        queries = self._backend.queries(query_texts)
+        queries = self._backend.queries(query_texts, self.engine)
         found = best(self.engine, queries, self._unit_places, topk)
         documents = np.searchsorted(self.index.starts, found.positions, side="right") - 1
         found = found._replace(positions=documents, passages=found.positions)
@@ -112,8 +114,9 @@ class PassageSystem:
     def by_aggregation(self, query_texts: list[str], topk: int,
                        names: list[str]) -> dict[str, list[Answer]]:
         """{aggregation: a ranking of documents a query}, all of them from one search."""
-        found = best_by_document(self.engine, self.index.starts, self._backend.queries(query_texts),
-                                 self._places, topk, [aggregation(name) for name in names])
+        queries = self._backend.queries(query_texts, self.engine)
+        found = best_by_document(self.engine, self.index.starts, queries, self._places, topk,
+                                 [aggregation(name) for name in names])
         return {name: self._answers(query_texts, each) for name, each in zip(names, found)}
 
     def most_passages(self, ids: list[str]) -> int:
@@ -123,7 +126,7 @@ class PassageSystem:
 
     def notes(self) -> dict:
         """What it saw since it was last asked: passages, and texts that a model read in part."""
-        seen, self._notes = {**self._notes, **self._backend.system.notes()}, {}
+        seen, self._notes = {**self._notes, **self._backend.notes()}, {}
         return {_OF_PASSAGES.get(name, name): count for name, count in seen.items()}
 
     def _answers(self, query_texts: list[str], found: Found) -> list[Answer]:
@@ -180,13 +183,15 @@ def _index(found: list[Passages]) -> Index:
 # --- BM25 -----------------------------------------------------------------------------------------
 
 class Words:
-    """Passages of words, counted for BM25."""
+    """Passages of words, counted for BM25. block: queries scored at once."""
+
+    block = 512
 
     def __init__(self, system: Bm25):
         if system.settings["engine"] != "kit":
             raise SearchError("rank-bm25 has no passages", "bm25_engine, systems",
                               "Use bm25_engine: kit, or leave bm25-passages out")
-        self.system = system
+        self.system, self._seen = system, {}
 
     def take_in(self, documents, rule: Rule, total: int):
         """The index, the engine, and the seconds of reading, tokens and splitting."""
@@ -196,8 +201,12 @@ class Words:
             counts.add(document, vocabulary)
             found.append(document.passages)
         index, (self._vocabulary, place) = _index(found), vocabulary.in_order()
-        engine = WordsEngine(counts.matrix(place), index.starts, self.system.settings)
-        return index, engine, watch.seconds
+        matrix = counts.matrix(place)
+        if not matrix.nnz:
+            raise SearchError("no document has a single term", "bm25-passages",
+                              "Check the collection's texts and the corpus view")
+        blocks_ = document_blocks(index.starts, PASSAGES)
+        return index, Bm25Engine(matrix, self.system.settings, blocks_), watch.seconds
 
     def _split(self, documents, vocabulary: Vocabulary, rule: Rule) -> Iterator[Document]:
         for fields, title in documents:
@@ -206,14 +215,17 @@ class Words:
             yield Document(fields, title, passages, titled(passages.starts, fields, title, rule),
                            np.concatenate([_NONE, *(ids for ids, _, _ in spans)]))
 
-    def queries(self, texts: list[str]) -> "WordQueries":
-        """The terms of each text that the corpus has, and how often."""
-        found = [np.unique(self._vocabulary.known(text), return_counts=True) for text in texts]
-        return WordQueries(sparse.csr_array(
-            (np.concatenate([[], *(n for _, n in found)]),
-             np.concatenate([_NONE, *(ids for ids, _ in found)]),
-             np.cumsum([0, *(len(ids) for ids, _ in found)])),
-            shape=(len(texts), len(self._vocabulary))))
+    def queries(self, texts: list[str], engine):
+        """The terms of each text that the corpus has, as the engine takes them."""
+        starts, terms, counts = collapsed(texts, self._vocabulary)
+        self._seen = {"query_terms": len(terms),
+                      "query_terms_most": int(np.diff(starts).max(initial=0))}
+        return engine.queries(starts, terms, counts)
+
+    def notes(self) -> dict:
+        """As `Bm25.notes`."""
+        seen, self._seen = self._seen, {}
+        return seen
 
 
 _NONE = np.empty(0, np.int32)
@@ -289,65 +301,12 @@ def tally_windows(tokens, first, last, front, titled, room, columns, counts, end
         ends[w] = size
 
 
-class WordQueries(NamedTuple):
-    """Queries × terms, float64 counts."""
-
-    matrix: sparse.csr_array
-
-    def __len__(self) -> int:
-        return self.matrix.shape[0]
-
-
-class WordsEngine:
-    """BM25's weights of passages, as `engine` asks for them."""
-
-    only_positive = True
-
-    def __init__(self, counts: sparse.csr_array, starts: np.ndarray, settings: dict):
-        self.blocks = document_blocks(starts)
-        self._weights = weigh(counts, settings).T.tocsr()
-        self._most = float(self._weights.data.max(initial=0))
-
-    def products(self, queries: WordQueries, start: int, stop: int) -> np.ndarray:
-        scores = self._weights[start:stop] @ queries.matrix.T
-        return np.ascontiguousarray(scores.toarray().T, np.float32)
-
-    def slack(self, queries: WordQueries) -> np.ndarray:
-        return (queries.matrix.sum(axis=1) * self._most * 1e-6).astype(np.float32)
-
-    def floor(self, queries: WordQueries) -> np.ndarray:
-        return np.full(len(queries), np.finfo(np.float32).smallest_subnormal)
-
-    def exact(self, queries: WordQueries, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
-        m, w = queries.matrix, self._weights
-        scores = np.zeros(len(rows))
-        _exact(m.indptr, m.indices, m.data, w.indptr, w.indices, w.data, rows, units,
-               np.zeros(m.shape[1]), scores)
-        return scores
-
-
-@compiled
-def _exact(begin, terms, counts, starts, columns, weights, rows, units, room, scores):
-    """Sums in the terms' order, as document search does. room: zeros, one a term."""
-    last = -1
-    for n in range(len(rows)):
-        i, u = rows[n], units[n]
-        if i != last:
-            if last >= 0:
-                for t in range(begin[last], begin[last + 1]):
-                    room[terms[t]] = 0
-            for t in range(begin[i], begin[i + 1]):
-                room[terms[t]] = counts[t]
-            last = i
-        for p in range(starts[u], starts[u + 1]):
-            if room[columns[p]] != 0:
-                scores[n] += room[columns[p]] * weights[p]
-
-
 # --- embeddings -----------------------------------------------------------------------------------
 
 class Vectors:
-    """Passages of a model's tokens, and their vectors."""
+    """Passages of a model's tokens, and their vectors. block: queries scored at once."""
+
+    block = 128
 
     def __init__(self, system: Dense):
         self.system = system
@@ -374,9 +333,13 @@ class Vectors:
             for fields, _ in batch:
                 yield split(fields, [next(spans) for _ in fields], rule)
 
-    def queries(self, texts: list[str]) -> np.ndarray:
+    def queries(self, texts: list[str], engine) -> np.ndarray:
         """The texts' vectors."""
         return self.system._encoded(len(texts), texts, "query").astype(np.float32)
+
+    def notes(self) -> dict:
+        """As `Dense.notes`."""
+        return self.system.notes()
 
 
 def _spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -32,6 +32,7 @@ from kit.files import (
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
 from kit.provenance import git_state, machine
+from kit.retrieval.corpus import corpus_of
 from kit.retrieval.external import open_run
 from kit.retrieval.run import (
     PASSAGE_COLUMNS,
@@ -275,6 +276,8 @@ def prepare(collection, system, view: str) -> tuple[float, float]:
     """Gives the system the corpus, as texts or, for passages, as (fields, title); the seconds of
     preprocessing (reading and cleaning, for passages also tokens and splitting) and of the rest."""
     watch, start, ids = Stopwatch(), time.perf_counter(), list(collection.ids("corpus"))
+    if hasattr(system, "expect"):
+        system.expect(corpus_of(collection, view))
     if getattr(system, "passages", False):
         system.prepare(ids, Titled(collection, view))
         seconds = system.preprocessing_seconds
@@ -343,9 +346,11 @@ def _block_size(system) -> int:
 
 
 def _total(values: list):
-    """The blocks' counts as one: numbers added, lists joined, dicts added by key."""
+    """The blocks' counts as one: numbers added, lists joined, dicts added by key, where what a name
+    calls the most of something is the greatest."""
     if isinstance(values[0], dict):
-        return {name: _total([v[name] for v in values]) for name in values[0]}
+        return {name: (max if name.endswith("_most") else _total)([v[name] for v in values])
+                for name in values[0]}
     return sum(values, start=type(values[0])())
 
 

@@ -16,7 +16,6 @@ from kit.retrieval import by_passage, execute
 from kit.retrieval.bm25 import Bm25
 from kit.retrieval.by_passage import PassageSystem, Vectors, Words, unit_places
 from kit.retrieval.dense import Dense
-from kit.retrieval.engine import document_blocks
 from kit.retrieval.execute import reopen, retrieve
 from kit.retrieval.run import PASSAGE_COLUMNS, documents_of, rank_within_ids
 from kit.retrieval.shipped import make_system
@@ -111,11 +110,12 @@ def test_a_ranking_of_passages_is_that_of_documents_that_are_passages(docs, aske
 @given(documents, queries, rules, st.integers(1, 4))
 @settings(deadline=None, max_examples=25)
 def test_blocks_change_nothing_and_no_array_has_all_passages(docs, asked, rule, size):
-    system = bm25_over(docs, rule)
-    wanted = system.by_aggregation(asked, 3, AGGREGATIONS)
+    wanted = bm25_over(docs, rule).by_aggregation(asked, 3, AGGREGATIONS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_passage, "PASSAGES", size)
+        system = bm25_over(docs, rule)
     engine, asked_for = system.engine, []
     products = engine.products
-    engine.blocks = document_blocks(system.index.starts, size)
     engine.products = lambda q, start, stop: asked_for.append(stop - start) or products(q, start, stop)
     found = system.by_aggregation(asked, 3, AGGREGATIONS)
     for name in AGGREGATIONS:
@@ -139,7 +139,6 @@ def test_passages_tie_by_document_and_then_the_first_wins(counts, random):
 
 def test_a_long_passage_counts_beyond_16_bits():
     system = bm25_over([["aa " * 70_000]], WHOLE)
-    assert system.engine._weights.shape == (1, 1)
     answer, = system.search_batch(["aa"], 1)
     whole = Bm25()
     whole.prepare(["d0"], ["aa " * 70_000])
@@ -290,7 +289,7 @@ def test_a_documents_best_passage_puts_it_where_maxp_does(search):
 def test_a_run_cut_short_ends_as_if_it_had_not_been(search, tmp_path, monkeypatch):
     whole = search()
     digest = whole.manifest["run_sha256"]
-    monkeypatch.setattr(execute, "BLOCK", 1)
+    monkeypatch.setattr(Words, "block", 1)
     real, calls = execute._search_block, []
 
     def stopping(*given):
