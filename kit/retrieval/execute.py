@@ -308,18 +308,10 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     """Searches block by block, each saved and noted in the ledger before the next; returns the
     manifest's counts and the blocks' rankings. A block that is there counts as searched if it is
     the one that the ledger notes for this run."""
-    positions = query_positions(collection, params)
-    wanted = set(positions.tolist())
-    query_ids = list(collection.ids("queries"))
-    chosen = ((query_ids[i], text) for i, text in enumerate(
-        texts(collection, "queries", params.query_view)) if i in wanted)
     own = doc_ids if collection.shared_ids else set()
-    size = _block_size(system)
-    total = -(-len(positions) // size)
     seen, tables = [], []
     saved = ledger.read(params.outputs).blocks(run)
-    for n, block in enumerate(steps(blocks(chosen, size), f"{system.name}: blocks of {size} queries",
-                                    total)):
+    for n, block in enumerate(query_blocks(collection, system, params)):
         path = parts / f"{n:06d}.parquet"
         if n not in saved or saved[n] != _block_digest(path):
             table, counts = _search_block(system, block, params.depth, doc_ids, own)
@@ -332,6 +324,18 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     if not seen:
         raise SearchError("there is no query to search", "queries", "Give a collection with queries")
     return {name: _total([s[name] for s in seen]) for name in seen[0]}, tables
+
+
+def query_blocks(collection, system, params: Params):
+    """Yields the queries that are searched as lists of (query_id, text), as many as the system has
+    saved at a time."""
+    positions = query_positions(collection, params)
+    wanted, query_ids = set(positions.tolist()), list(collection.ids("queries"))
+    chosen = ((query_ids[i], text) for i, text in enumerate(
+        texts(collection, "queries", params.query_view)) if i in wanted)
+    size = _block_size(system)
+    return steps(blocks(chosen, size), f"{system.name}: blocks of {size} queries",
+                 -(-len(positions) // size))
 
 
 def _block_digest(path: Path) -> str | None:

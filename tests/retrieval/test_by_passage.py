@@ -19,6 +19,7 @@ from kit.retrieval.dense import Dense
 from kit.retrieval.execute import reopen, retrieve
 from kit.retrieval.run import PASSAGE_COLUMNS, documents_of, rank_within_ids
 from kit.retrieval.shipped import make_system
+from kit.retrieval.sweep import passage_runs
 from kit.text.passages import Rule, split, text_of, titled
 
 AGGREGATIONS = ["maxP", "avg_top1", "avg_top3", "avgP", "sumP"]
@@ -322,3 +323,19 @@ def test_documents_once_are_left_as_they_are(search):
 def test_what_passages_can_not_be_is_refused_before_a_search(given, error):
     with pytest.raises(error):
         make_system("bm25-passages", Params(passage_length=64, **given))
+
+
+# --- all aggregations of one index ----------------------------------------------------------------
+
+def test_a_sweeps_runs_are_those_of_each_aggregation_alone(collection, search, tmp_path):
+    params = Params(outputs=str(tmp_path), query_view="tac", corpus_view="tac", depth=5,
+                    passage_length=64, passage_answers="passages")
+    swept = passage_runs(collection, "bm25-passages", params, ["maxP", "avg_top3", "sumP"])
+    for name, table in swept.runs.items():
+        assert table.equals(search(passage_aggregation=name).rows)
+    assert set(swept.seconds) == {"preprocessing", "index", "search"} and swept.passages > 40
+
+
+def test_a_sweep_is_of_passages(collection):
+    with pytest.raises(SearchError, match="'bm25' searches no passages"):
+        passage_runs(collection, "bm25", Params(), ["maxP"])
