@@ -165,7 +165,7 @@ def run_table(runs: list) -> pd.DataFrame:
 
 def _counted(counts: dict, name: str):
     """A count; of texts that were cut, also of how many and as a share."""
-    of = counts.get(name.removesuffix("_cut")) if name.endswith("_cut") else None
+    of = counts.get(name.removesuffix("_cut")) if name.endswith("_cut") and name in counts else None
     return f"{counts[name]} of {of} ({counts[name] / of:.0%})" if of else counts.get(name)
 
 

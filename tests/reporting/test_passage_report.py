@@ -15,8 +15,8 @@ WORDS = "rotor <b>blade</b> & a<1 shaft"
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory, make_collection):
-    """d1 has the query's words at its end, d2 once; both are long."""
-    texts = {"d1": f"{LONG} {WORDS} rotor", "d2": f"rotor {LONG}", "d3": "other words"}
+    """d1 has the query's words far behind its beginning, d2 one of them; both are long."""
+    texts = {"d1": f"{LONG} {WORDS} rotor {LONG[300:500]}", "d2": f"rotor {LONG}", "d3": "other words"}
     corpus = [{"doc_id": d, "title": f"Title {d}", "abstract": t, "claims": "", "description": ""}
               for d, t in texts.items()]
     queries = [{"query_id": "q1", "title": "rotor blade", "abstract": "", "claims": "a<i>b</i>"}]
@@ -68,3 +68,8 @@ def test_a_manifest_without_preprocessing_seconds_is_shown(run):
     saved, _ = run()
     saved.manifest["cost"].pop("preprocessing_seconds")
     assert show.cost_table([saved]).loc["bm25-passages"].notna().sum() == 4
+
+
+def test_what_a_run_counted_is_listed(run):
+    table = show.run_table([run()[0]])["bm25-passages"]
+    assert table["passages"] == 9 and "passages cut by the model" not in table
