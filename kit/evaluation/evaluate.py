@@ -79,6 +79,8 @@ def _parts(found: pa.Table, slices: list[Slice], hits: m.Hits, names: list[str])
             parts[s.name] = Part(None, none, s.absent or "no query in this slice")
         else:
             mine = m.narrowed(hits, found, pairs)
+            if s.taken_out is not None:
+                mine = m.without(mine, m.rows_in(found, s.taken_out))
             parts[s.name] = Part(mine, m.per_query(mine, names))
     return parts
 
