@@ -191,9 +191,8 @@ def finding_scopes(figures: dict[str, pd.DataFrame], params: Params) -> str:
     for system, frame in figures.items():
         mine = frame[(frame["measure"] == measure) & (frame["protocol"] == params.protocol)]
         mean = mine.set_index("slice")["mean"]
-        near, far, left = (_number(mean[name]) for name in SCOPES)
-        parts.append(f"{system} {near} IN, {far} OUT, {left} OUT residual")
-    return f"{measure} across three-character classes: {'; '.join(parts)}"
+        parts.append(f"{system} {_number(mean[SCOPES[0]])} IN, {_number(mean[SCOPES[1]])} OUT")
+    return f"{measure} by scope: {'; '.join(parts)}"
 
 
 def show_recall(evaluations: dict[str, Evaluation]) -> None:
