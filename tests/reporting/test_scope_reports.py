@@ -22,7 +22,8 @@ def scored(bench):
 
 
 def tables(text: str) -> list[str]:
-    """The tables of a page or a sheet."""
+    """The tables of figures of a page or a sheet."""
+    text = re.sub(r"Smallest difference.*?\n\n(\|.*\n)+", "", text)  # these are no figures
     return re.findall("<table.*?</table>", text, re.DOTALL) + re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
 
 
