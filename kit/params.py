@@ -2,7 +2,7 @@
 
 import ast
 from pathlib import Path
-from typing import Literal, get_origin
+from typing import Annotated, Literal, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +11,7 @@ from kit.errors import ParamsError
 
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
+Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Params(BaseModel):
@@ -31,7 +32,7 @@ class Params(BaseModel):
     sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
     seed: int = Field(0, ge=0, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
-        "bm25, embedding, service, object, names in run_files"))
+        "bm25, embedding, service, object, fusion, names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
     bm25_variant: Literal["lucene", "okapi"] = Field("lucene", description="the formula")
@@ -58,6 +59,13 @@ class Params(BaseModel):
     service_retries: int = Field(5, ge=0, le=20, description="repetitions of a request, at growing "
                                  "intervals, after 429, 5xx and lost connections")
     object_system: str | None = Field(None, description="module:name of an object with search")
+    fusion_of: list[str] | None = Field(None, description=(
+        "names in systems and run_files whose runs are fused; null: all others"))
+    fusion_method: Literal["rrf", "minmax", "zscore"] = Field("rrf", description=(
+        "reciprocal ranks, or scores normalized a query"))
+    fusion_k: int = Field(60, ge=0, le=100_000, description="K of reciprocal rank fusion")
+    fusion_weights: dict[str, Weight] | None = Field(None, description=(
+        "{name: weight} of normalized scores; null: 1 each"))
     speed_share: float = Field(0.005, gt=0, le=1, description="70_speed: share of Sophia's size")
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 

@@ -347,6 +347,7 @@ def _facts(card: Scorecard) -> list[list]:
         "protocol": card.protocol, "depth": card.depth, "status": card.status,
         "intervals": said(card.intervals or {}),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
+        **{name.replace("_", " "): cost[name] for name in sorted(cost) if name.startswith("inputs_")},
         "peak memory, MB": cost.get("peak_memory_mb"), "machine": said(card.machine),
         "suite": card.suite_version, "commit": said(card.git),
         "commit of the run": said(card.run_git),

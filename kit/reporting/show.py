@@ -141,6 +141,7 @@ _COUNTS = {"own_entries_excluded": "own entries excluded",
            "own_entries_in_the_file": "own entries that the file held", "empty_rankings": "empty rankings",
            "ties_at_the_cut": "ties at the cut", "query_texts_cut": "queries cut by the model",
            "corpus_texts_cut": "documents cut by the model", "unknown_queries": "unknown queries left out",
+           "queries_that_a_run_lacks": "queries that a fused run lacks",
            "rank_disagrees": "rows ranked otherwise by the file"}
 
 

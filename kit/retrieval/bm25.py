@@ -17,8 +17,8 @@ from kit.errors import SearchError
 from kit.params import Params
 from kit.retrieval.run import rank_within_ids
 from kit.retrieval.system import Answer, top_k
+from kit.text.words import TOKENIZER
 
-TOKENIZER = {"name": "words2", "pattern": r"\b\w\w+\b", "lowercase": True}
 _WORDS = re.compile(TOKENIZER["pattern"])
 RANK_BM25_LIMIT = 20_000_000  # documents times query terms: some seconds a query in Python
 BLOCK = 32  # queries scored at once

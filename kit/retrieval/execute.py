@@ -32,8 +32,9 @@ from kit.files import (
 from kit.params import Params
 from kit.progress import blocks, steps
 from kit.provenance import git_state, machine
+from kit.retrieval import fusion
 from kit.retrieval.external import open_run
-from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
+from kit.retrieval.run import SCHEMA, cut_at, ranked, ranks_within, shown, write_run
 from kit.retrieval.shipped import make_system, system_names
 from kit.retrieval.system import Answer, said
 from kit.text.views import declaration, require_given, texts
@@ -58,7 +59,7 @@ class SavedRun:
 
 
 def retrieve_all(collection, params: Params) -> list[SavedRun]:
-    """The run of every system of an experiment, run files last.
+    """The run of every system of an experiment, run files last, and behind them what is fused.
 
     Raises what `retrieve` raises, and SearchError when two would stand under one name.
     """
@@ -80,6 +81,9 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     require_sound(collection)
     if name in params.run_files:
         return _take_in(collection, name, params)
+    if name == fusion.NAME:
+        made = fusion.Fusion.from_params(params)
+        return fuse_runs([retrieve(collection, n, params) for n in made.of], made, params)
     require_given(collection, params.query_view, params.corpus_view)
     system = make_system(name, params)
     stated = _conditions(collection, params) | {
@@ -92,6 +96,28 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
             return _reopened(folder, params)
         with _recorded(stated, folder, params) as begun:
             return _search(collection, system, params, stated | begun, folder)
+
+
+def fuse_runs(runs: list[SavedRun], made: fusion.Fusion, params: Params) -> SavedRun:
+    """The saved run of a fusion, in the parameters' outputs: reopened if it is there whole, else
+    made and saved. Raises what `fusion.fuse` raises."""
+    stated = fusion.stated_of(runs, made)
+    folder = _folder(params, stated)
+    with only_one(folder):
+        if (folder / "manifest.json").exists():
+            return _reopened(folder, params)
+        origin, start = fusion.origin_of(runs), time.perf_counter()
+        lines = [(part["ledger"] or {}).get("sha256") for part in origin["inputs"]]
+        with _recorded(stated, folder, params, inputs=lines) as begun:
+            fused = fusion.fuse(runs, made)
+            seconds = {"index_seconds": 0.0, "search_seconds": time.perf_counter() - start}
+            dirty = (part["git"] or {} for part in origin["inputs"])  # what is fused stays so
+            git = next((g for g in dirty if g.get("dirty") is not False), begun["git"])
+            return _save(folder, fused.table, pd.Series(fusion.searched(runs[0])), {
+                **stated, **begun, **origin, "git": git, "own_entry_ranks": [],
+                "ties_at_the_cut": fused.ties_at_the_cut, "failures": fused.failures,
+                "notes": origin["notes"] | {"queries_that_a_run_lacks": fused.lacking},
+                "cost": seconds | origin["cost"] | {"peak_memory_mb": _peak_memory()}})
 
 
 def require_ready(collection, params: Params) -> None:
@@ -115,6 +141,16 @@ def reopen(folder: Path) -> SavedRun:
                        "Delete the folder and search again")
     return SavedRun(folder, pq.read_table(path, schema=SCHEMA), manifest,
                     digest_of_file(folder / "manifest.json"))
+
+
+def open_finished(folder: Path, params: Params) -> SavedRun:
+    """A saved run of any folder, held against the ledger of the parameters' outputs. Raises
+    RunError for a folder that holds none, and for a run that was changed."""
+    if not (folder / "manifest.json").is_file():
+        raise RunError("this is no run's folder: it holds no manifest.json", folder,
+                       "Name a folder below outputs/runs")
+    fusion.require_whole(read_manifest(folder / "manifest.json"), folder)
+    return _reopened(folder, params)
 
 
 def read_manifest(path: Path) -> dict:
@@ -176,7 +212,7 @@ def _counted(stated: dict) -> str:
     given = {name: v for name, v in system["given"].items() if name != "module_sha256"}
     return run_key({**stated, "system": {
         "name": system["name"], "version": system["version"],
-        "given": given if stated["views"] else {}}})
+        "given": given if stated["views"] or system["name"] == fusion.NAME else {}}})
 
 
 @contextmanager
@@ -197,8 +233,9 @@ def _reads_corpus(system) -> bool:
 
 
 @contextmanager
-def _recorded(stated: dict, folder: Path, params: Params):
-    """Notes in the ledger that a run begins and how it ends; yields what the manifest has of it."""
+def _recorded(stated: dict, folder: Path, params: Params, **more):
+    """Notes in the ledger that a run begins and how it ends; yields what the manifest has of it.
+    more: what else its first line states."""
     git, system = git_state(), stated["system"]
     with ledger.opened(params.outputs) as book:
         run = book.begin(
@@ -208,7 +245,7 @@ def _recorded(stated: dict, folder: Path, params: Params):
             corpus=stated["fingerprints"]["corpus"], depth=stated["depth"], sample=stated["sample"],
             views={role: view["view"] for role, view in (stated["views"] or {}).items()} or None,
             suite_version=SUITE_VERSION, git=git,
-            folder=folder.relative_to(outputs_folder(params.outputs)).as_posix())
+            folder=folder.relative_to(outputs_folder(params.outputs)).as_posix(), **more)
     if run.event["git"]["dirty"] is not False:  # the blocks of before are in the run too
         git = run.event["git"]
     try:
@@ -251,9 +288,13 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
         **stated, **counts, "system": stated["system"] | {"settings": system.settings},
         "notes": corpus_notes | notes,
         "cost": {"index_seconds": indexed, "search_seconds": searched,
-                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}})
+                 "peak_memory_mb": _peak_memory()}})
     shutil.rmtree(home)
     return saved
+
+
+def _peak_memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _save(folder: Path, table: pa.Table, searched: pd.Series, manifest: dict) -> SavedRun:
@@ -416,7 +457,7 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     table = table.filter(pc.is_in(table["query_id"], pa.array(searched, pa.string())))
     ranks = own_entry_ranks(table) if collection.shared_ids else []
     table, own = without_own_entries(table, collection)
-    table, tied = _cut_runs(table, params.depth)
+    table, tied = cut_at(table, params.depth)
     stated = _conditions(collection, params) | {
         "system": {"name": name, "version": "run file",
                    "given": {"file": path.name}, "settings": {"sha256": digest_of_file(path)}},
@@ -463,14 +504,6 @@ def without_own_entries(table: pa.Table, collection) -> tuple[pa.Table, int]:
     if len(left) == len(table):
         return table, 0
     return left.set_column(2, "rank", ranks_within(left["query_id"])), len(table) - len(left)
-
-
-def _cut_runs(table: pa.Table, depth: int) -> tuple[pa.Table, int]:
-    """A run cut to the depth, and how many of its queries have a tie at the cut."""
-    rank, score = table["rank"].to_numpy(), table["score"].to_numpy()
-    last = np.flatnonzero(rank == depth + 1)
-    tied = int((score[last] == score[last - 1]).sum())
-    return table.filter(pa.array(rank <= depth)), tied
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:

@@ -54,6 +54,14 @@ def rank_within_ids(ids: pa.Array) -> np.ndarray:
     return places
 
 
+def cut_at(run: pa.Table, depth: int) -> tuple[pa.Table, int]:
+    """A run cut to the depth, and how many of its queries have a tie at the cut."""
+    rank, score = run["rank"].to_numpy(), run["score"].to_numpy()
+    last = np.flatnonzero(rank == depth + 1)
+    tied = int((score[last] == score[last - 1]).sum())
+    return run.filter(pa.array(rank <= depth)), tied
+
+
 def write_run(path: Path, run: pa.Table) -> None:
     """Writes a run as Parquet, whole or not at all."""
     with written_whole(path) as part:
