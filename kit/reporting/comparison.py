@@ -139,8 +139,9 @@ def difference_pictures(evaluations: dict[str, Evaluation], measure: str, mark: 
         for n, (system, other) in enumerate(others, 1):
             values = query_differences(other, first, measure)
             wins, losses = int((values > 0).sum()), int((values < 0).sum())
-            title = (f"{system} is better on {wins} queries, {base} on {losses}, "
-                     f"equal on {len(values) - wins - losses}{over(scope)}{mark}")
+            head = "" if scope == "all" else f"{scope}: "
+            title = (f"{head}{system} is better on {wins} queries, {base} on {losses}, "
+                     f"equal on {len(values) - wins - losses}{mark}")
             found.append((title, plots.differences(values, system, base, measure, title, n)))
     return found
 
