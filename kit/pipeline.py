@@ -26,9 +26,11 @@ from kit.relevance.protocols import offered, positives
 from kit.reporting import rules, site
 from kit.reporting.score import require_measures
 from kit.retrieval.execute import require_ready
+from kit.retrieval.sweep import require_sweepable
 from kit.text.views import require_view
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
+SWEEP = "60_passages"  # only where the parameters name lengths to try
 KERNEL = "python3"
 
 
@@ -38,7 +40,7 @@ def run(params: Params) -> Path:
     Everything that can be known to be wrong is found before the first notebook starts. Raises
     KitError; an executed notebook is moved to its place only when it ended well.
     """
-    notebooks = [ROOT / "notebooks" / f"{name}.ipynb" for name in NOTEBOOKS]
+    notebooks = [ROOT / "notebooks" / f"{name}.ipynb" for name in notebooks_of(params)]
     for notebook in notebooks:
         require_runnable(notebook)
     check_experiment(params)
@@ -47,6 +49,11 @@ def run(params: Params) -> Path:
         with _told(f"[{number}/{len(notebooks)}] {notebook.stem}") as progress:
             _execute(notebook, home / notebook.name, params, progress)
     return site.build(params.outputs)
+
+
+def notebooks_of(params: Params) -> tuple[str, ...]:
+    """The notebooks of an experiment, in their order."""
+    return NOTEBOOKS if params.sweep_lengths is None else (*NOTEBOOKS, SWEEP)
 
 
 def check_experiment(params: Params) -> Collection:
@@ -65,6 +72,8 @@ def check_experiment(params: Params) -> Collection:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")
     require_ready(collection, params)
+    if params.sweep_lengths is not None:
+        require_sweepable(params)
     return collection
 
 

@@ -87,9 +87,9 @@ class Sweep:
     @cached_property
     def fused(self) -> ChosenK | None:
         """The fusion of each system's best setting over all queries, with K chosen on the tuning
-        half; None for one system, and where a system has none."""
-        best = [self.chosen.get((name, "ALL")) for name in self.systems]
-        if len(best) < 2 or None in best:
+        half; None for one system."""
+        best = [self.chosen[name, "ALL"] for name in self.systems]
+        if len(best) < 2:
             return None
         return chosen_k([self.run(setting) for setting in best], self.collection,
                         self.params.protocol, self.measure, self.parts, seed=self.params.seed)
@@ -280,10 +280,8 @@ def cautions(swept: Sweep) -> None:
 def show_passage(swept: Sweep) -> None:
     """The first relevant document that each system's best setting finds for a query of the reporting
     half, with the passage that put it there."""
-    runs = [swept.run(swept.chosen[name, "ALL"]) for name in swept.systems
-            if (name, "ALL") in swept.chosen]
-    if runs:
-        display(show.passages(swept.collection, runs, swept.parts.reporting[0]))
+    runs = [swept.run(swept.chosen[name, "ALL"]) for name in swept.systems]
+    display(show.passages(swept.collection, runs, swept.parts.reporting[0]))
 
 
 # --- fusion ---------------------------------------------------------------------------------------
@@ -380,5 +378,4 @@ def _typed(value) -> str:
 def show_commands(swept: Sweep) -> None:
     """The command of each system's best setting."""
     for name in swept.systems:
-        if (name, "ALL") in swept.chosen:
-            print(command(swept, name))
+        print(command(swept, name))
