@@ -73,6 +73,51 @@ def machine() -> dict[str, Any]:
             "cores": os.cpu_count(), "python": platform.python_version()}
 
 
+def memory_left() -> int | None:
+    """Bytes of memory that this process may still take, by the machine, its container and its own
+    limit; None where none of them tells."""
+    told = [_machine_left(), *_container_left(), _limit_left()]
+    return min((n for n in told if n is not None), default=None)
+
+
+def _machine_left() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _container_left() -> list[int]:
+    """Of each control group (version 2) around this process that has a limit; what it holds of
+    files counts as free, as the machine's does."""
+    try:
+        own = Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2].strip("/")
+    except OSError:
+        return []
+    groups, left = Path("/sys/fs/cgroup"), []
+    for group in (groups / own, *(groups / own).parents):
+        try:
+            held = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+            used = int((group / "memory.current").read_text())
+            left.append(max(0, int((group / "memory.max").read_text()) - used
+                            + int(held.get("inactive_file", 0))))
+        except (OSError, ValueError):  # no such group, or no limit: "max"
+            continue
+    return left
+
+
+def _limit_left() -> int | None:
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - used)
+
+
 def utc_now() -> str:
     """The time as scorecards and the ledger have it, to the second: 20300102T030405Z."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")

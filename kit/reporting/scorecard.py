@@ -346,6 +346,7 @@ def _facts(card: Scorecard) -> list[list]:
                       f"{card.revision or 'not stated'}",
         "protocol": card.protocol, "depth": card.depth, "status": card.status,
         "intervals": said(card.intervals or {}),
+        "preprocessing seconds": cost.get("preprocessing_seconds"),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
         **{name.replace("_", " "): cost[name] for name in sorted(cost) if name.startswith("inputs_")},
         "peak memory, MB": cost.get("peak_memory_mb"), "machine": said(card.machine),

@@ -1,27 +1,30 @@
-"""BM25 over sparse weights: the score of a query is the sum, over its distinct terms, of the
-term's count in the query times its weight in the document.
+"""BM25: the score of a query is the sum, over its distinct terms, of the term's count in the query
+times its weight in the document.
 
 Scores are summed in float64 in the terms' alphabetical order and rounded to float32 once, so that
-neither the corpus' order nor the size of a block changes a ranking.
+neither the corpus' order nor the size of a block nor the number of threads changes a ranking.
 """
 
 import re
-from collections import Counter
+import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from kit.errors import SearchError
+from kit.files import digest_of, outputs_folder
 from kit.params import Params
+from kit.progress import steps
+from kit.retrieval.corpus import Corpus
 from kit.retrieval.run import rank_within_ids
 from kit.retrieval.system import Answer, top_k
 from kit.text.words import TOKENIZER
 
 _WORDS = re.compile(TOKENIZER["pattern"])
 RANK_BM25_LIMIT = 20_000_000  # documents times query terms: some seconds a query in Python
-BLOCK = 32  # queries scored at once
+BLOCK = 1024  # queries scored at once: seconds of work where texts are long
 
 
 def tokenize(text: str) -> list[str]:
@@ -29,48 +32,51 @@ def tokenize(text: str) -> list[str]:
     return _WORDS.findall(text.lower())
 
 
-def lucene(tf, length, df, n, mean_length, k1, b):
-    """Lucene's BM25 (since version 8): idf ln(1 + (n - df + .5)/(df + .5)), never negative.
-
-    tf, length, df: arrays of one length, a value a posting. Kamphuis et al., ECIR 2020.
-    """
-    idf = np.log1p((n - df + 0.5) / (df + 0.5))
-    return idf * tf / (tf + k1 * (1 - b + b * length / mean_length))
-
-
-def okapi(tf, length, df, n, mean_length, k1, b, mean_idf, epsilon=0.25):
-    """rank-bm25's BM25Okapi: idf ln((n - df + .5)/(df + .5)); a negative one becomes
-    epsilon times the mean idf of the vocabulary."""
-    idf = np.log(n - df + 0.5) - np.log(df + 0.5)
-    idf = np.where(idf < 0, epsilon * mean_idf, idf)
-    return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
+def index_folder(outputs: str = "outputs") -> Path:
+    """Where indexes are kept."""
+    return outputs_folder(outputs) / "cache" / "bm25"
 
 
 class Bm25:
-    """The kit's engine, or rank-bm25 itself as the reference (`engine: rank-bm25`)."""
+    """The kit's engine, or rank-bm25 itself as the reference (`engine: rank-bm25`).
+
+    cache: the folder for indexes; without one, or where nothing was said of the corpus before, the
+    index stays in memory.
+    """
 
     name, version = "bm25", "1"
 
     def __init__(self, variant: str = "lucene", k1: float = 1.2, b: float = 0.75,
-                 engine: str = "kit"):
+                 engine: str = "kit", cache: Path | None = None):
         self.given = self.settings = {
             "engine": engine, "variant": variant if engine == "kit" else "okapi", "k1": float(k1),
             "b": float(b), "tokenizer": TOKENIZER}
+        self.block = BLOCK
+        self._cache, self._corpus, self._seen = cache, Corpus({}, None), {}
+        self._alone = threading.Lock()  # compiled loops that run in parallel do so one at a time
 
     @classmethod
     def from_params(cls, params: Params) -> "Bm25":
-        return cls(params.bm25_variant, params.bm25_k1, params.bm25_b, params.bm25_engine)
+        return cls(params.bm25_variant, params.bm25_k1, params.bm25_b, params.bm25_engine,
+                   cache=index_folder(params.outputs))
+
+    def expect(self, corpus: Corpus) -> None:
+        """What texts come, so that their index can be found again."""
+        self._corpus = corpus
 
     def prepare(self, ids: list[str], texts: Iterable[str]) -> None:
-        """Counts and weighs the corpus. Raises SearchError when no text has a term."""
+        """Counts and weighs the corpus, or opens its counts where they are kept; then no text is
+        read. Raises SearchError when no text has a term, or when memory is short."""
         self._ids = ids
         self._places = rank_within_ids(pa.array(ids, pa.string()))
         if self.settings["engine"] == "rank-bm25":
             self._score = _rank_bm25(texts, self.settings)
-        else:
-            counts, self._vocabulary = count_terms(texts)
-            self._weights = weigh(counts, self.settings)
-            self._score = self._sparse_scores
+            return
+        from kit.retrieval.bm25_engine import Bm25Engine
+
+        index = self._index(texts)
+        self._vocabulary = index.vocabulary
+        self._engine = Bm25Engine(index.counts, self.settings)
 
     def search(self, query_text: str, topk: int) -> list[str]:
         """The identifiers of the topk best documents; those of score 0 are no results."""
@@ -78,72 +84,54 @@ class Bm25:
 
     def search_batch(self, query_texts: list[str], topk: int) -> list[Answer]:
         """A ranking a query, with float32 scores."""
-        answers = []
-        for start in range(0, len(query_texts), BLOCK):
-            for found, scores in self._score(query_texts[start:start + BLOCK]):
-                best = top_k(scores, self._places[found], topk)
-                answers.append(Answer([self._ids[i] for i in found[best]], scores[best]))
-        return answers
+        if self.settings["engine"] == "rank-bm25":
+            return [self._answer(found[best], scores[best])
+                    for found, scores in self._score(query_texts)
+                    for best in [top_k(scores, self._places[found], topk)]]
+        from kit.retrieval.engine import best
+
+        starts, terms, counts = collapsed(query_texts, self._vocabulary)
+        with self._alone:
+            found = best(self._engine, self._engine.queries(starts, terms, counts), self._places,
+                         topk)
+        self._seen = {"query_terms": len(terms),
+                      "query_terms_most": int(np.diff(starts).max(initial=0))}
+        return [self._answer(found.positions[a:b], found.scores[a:b])
+                for a, b in zip(found.starts, found.starts[1:])]
 
     def notes(self) -> dict:
-        return {}
+        """How many different terms the queries of the last search had that the corpus knows: in all,
+        and the one that had the most. None is left out."""
+        seen, self._seen = self._seen, {}
+        return seen
 
-    def _sparse_scores(self, query_texts: list[str]):
-        """For each query the positions and float32 scores of the documents that share a term."""
-        queries = _query_matrix(query_texts, self._vocabulary)
-        scores = queries @ self._weights
-        for i in range(len(query_texts)):
-            row = slice(scores.indptr[i], scores.indptr[i + 1])
-            rounded = scores.data[row].astype(np.float32)
-            yield scores.indices[row][rounded > 0], rounded[rounded > 0]
+    def _index(self, texts: Iterable[str]):
+        from kit.retrieval.bm25_index import counted, kept, require_room
+
+        def count():
+            if self._corpus.size is not None:
+                require_room(len(self._ids), self._corpus.size)
+            return counted(steps(texts, "bm25: documents read", len(self._ids)))
+
+        if self._cache is None or not self._corpus.key:
+            return count()
+        # the fingerprint of a corpus says nothing of its order, and a row's place is its document
+        return kept(self._cache, {**self._corpus.key, "ids": digest_of(self._ids)}, count)
+
+    def _answer(self, found: np.ndarray, scores: np.ndarray) -> Answer:
+        return Answer([self._ids[i] for i in found], scores)
 
 
-def count_terms(texts: Iterable[str]) -> tuple[sparse.csr_array, dict[str, int]]:
-    """Term counts, documents × terms, and {term: column} with the terms in alphabetical order."""
-    seen, columns, counts, starts = {}, [], [], [0]
+def collapsed(texts: list[str], vocabulary) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Queries as their distinct known terms: starts (int64), the terms of query i being those from
+    starts[i] to starts[i + 1], ascending (int32), and how often each stands there (int64)."""
+    terms, counts, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)], [0]
     for text in texts:
-        for term, count in Counter(tokenize(text)).items():
-            columns.append(seen.setdefault(term, len(seen)))
-            counts.append(count)
-        starts.append(len(columns))
-    terms = sorted(seen)
-    place = np.empty(len(terms), dtype=np.int32)
-    place[[seen[t] for t in terms]] = np.arange(len(terms))
-    matrix = sparse.csr_array(
-        (np.array(counts, np.float64), place[np.array(columns, np.int64)], np.array(starts)),
-        shape=(len(starts) - 1, len(terms)))
-    return matrix, {t: i for i, t in enumerate(terms)}
-
-
-def weigh(counts: sparse.csr_array, settings: dict) -> sparse.csr_array:
-    """The weights, terms × documents, of a count matrix, documents × terms."""
-    n = counts.shape[0]
-    length = counts.sum(axis=1)
-    postings = counts.T.tocsr()
-    df = np.diff(postings.indptr)
-    if not postings.nnz:
-        raise SearchError("no document has a single term", "BM25",
-                          "Check the collection's texts and the corpus view")
-    of_posting = dict(tf=postings.data, length=length[postings.indices],
-                      df=np.repeat(df, df), n=n, mean_length=length.sum() / n,
-                      k1=settings["k1"], b=settings["b"])
-    if settings["variant"] == "okapi":
-        of_posting["mean_idf"] = np.mean(np.log(n - df + 0.5) - np.log(df + 0.5))
-    postings.data = {"lucene": lucene, "okapi": okapi}[settings["variant"]](**of_posting)
-    return postings
-
-
-def _query_matrix(query_texts: list[str], vocabulary: dict[str, int]) -> sparse.csr_array:
-    columns, counts, starts = [], [], [0]
-    for text in query_texts:
-        known = Counter(vocabulary[t] for t in tokenize(text) if t in vocabulary)
-        for term in sorted(known):
-            columns.append(term)
-            counts.append(known[term])
-        starts.append(len(columns))
-    return sparse.csr_array(
-        (np.array(counts, np.float64), np.array(columns, np.int32), np.array(starts)),
-        shape=(len(query_texts), len(vocabulary)))
+        distinct, often = np.unique(vocabulary.known(text), return_counts=True)
+        terms.append(distinct)
+        counts.append(often)
+        starts.append(starts[-1] + len(distinct))
+    return np.array(starts, np.int64), np.concatenate(terms), np.concatenate(counts)
 
 
 def _rank_bm25(texts: Iterable[str], settings: dict) -> Callable:

@@ -13,7 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from kit.collection.schema import require_sound
 from kit.errors import SearchError
-from kit.retrieval.bm25 import Bm25
+from kit.retrieval.bm25 import Bm25, index_folder
+from kit.retrieval.corpus import corpus_of
 from kit.text.views import require_view, texts
 
 MOST_BYTES = 2**26  # of a request; the longest patents have some 2**22 characters
@@ -69,7 +70,8 @@ def make_server(collection, view: str, host: str, port: int) -> ThreadingHTTPSer
         raise SearchError(f"the address can't be bound: {error}", _address(host, port),
                           "Give another --port; 0 takes a free one" if of_port else
                           "Give another --host, such as 127.0.0.1") from error
-    server.system = Bm25()
+    server.system = Bm25(cache=index_folder())
+    server.system.expect(corpus_of(collection, view))
     server.system.prepare(list(collection.ids("corpus")), texts(collection, "corpus", view))
     server.about = {"name": server.system.name, "version": server.system.version,
                     "collection": collection.source, "view": view,

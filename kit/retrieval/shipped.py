@@ -3,12 +3,14 @@
 from kit.errors import SearchError
 from kit.params import Params
 from kit.retrieval.bm25 import Bm25
+from kit.retrieval.by_passage import Bm25Passages, DensePassages
 from kit.retrieval.dense import Dense
 from kit.retrieval.foreign import Foreign
 from kit.retrieval.fusion import NAME, Fusion
 from kit.retrieval.service import Service
 
-SHIPPED = {"bm25": Bm25, "embedding": Dense, "service": Service, "object": Foreign,
+SHIPPED = {"bm25": Bm25, "embedding": Dense, "bm25-passages": Bm25Passages,
+           "embedding-passages": DensePassages, "service": Service, "object": Foreign,
            NAME: Fusion}
 
 

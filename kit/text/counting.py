@@ -40,13 +40,19 @@ def count_view(collection, table: str, view: str,
     before its work does.
     """
     require_view(view, table)
-    workers = workers or len(os.sched_getaffinity(0))
+    workers = workers or _processors()
     blocks = _blocks(collection, table, list(VIEWS[view]))
     first = list(islice(blocks, WORTH)) if workers > 1 else []
     blocks = chain(first, blocks)
     if len(first) < WORTH:
         return count_terms(view_of(row) for block in blocks for row in block)
     return _counted_by(workers, blocks)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):  # not everywhere
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _blocks(collection, table: str, fields: list[str]) -> Iterator[list[tuple[str, ...]]]:

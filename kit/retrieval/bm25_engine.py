@@ -1,0 +1,224 @@
+"""BM25 as an engine of kit.retrieval.engine: the units are rows of a count matrix.
+
+A score is linear in the query's counts, so a query is its distinct terms with their counts. Of a
+block of units, the terms that stand in many of its queries and units are a dense matrix, and one
+matrix product scores them; the rest is added from postings. Which are which is decided anew for
+each batch of queries, by what either way would cost: for a few short queries none are dense.
+"""
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from kit.retrieval.bm25_weights import Formula, Statistics, weight
+from kit.retrieval.engine import even_blocks
+
+# Costs relative to each other, measured on two cores of a server: the optimum is flat.
+CELL = 1.0      # one number of one unit in the matrix product
+POSTING = 40.0  # one posting added to one query's scores
+FILL = 60.0     # one posting written into the dense matrix, or one cell of it cleared
+ROOM = 2**26    # numbers in the dense matrix and the queries' one together, at most
+UNIT = np.finfo(np.float32).eps / 2
+
+
+@dataclass(frozen=True)
+class Queries:
+    """A batch of queries: query i has terms[starts[i]:starts[i + 1]], ascending, with counts.
+
+    dense: the terms that the matrix product scores, ascending, and matrix, queries × dense,
+    float32: their counts. The other three are the rest, for the postings.
+    """
+
+    starts: np.ndarray
+    terms: np.ndarray
+    counts: np.ndarray
+    dense: np.ndarray
+    matrix: np.ndarray
+    rare_starts: np.ndarray
+    rare_terms: np.ndarray
+    rare_counts: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+class Bm25Engine:
+    """The units of a count matrix, weighed.
+
+    counts: units × terms, canonical (columns ascending in a row), of any integer type; it may be
+    memory-mapped. settings: variant, k1 and b. blocks: as the engine asks for them; they follow
+    each other from 0 to the last unit. of_all: the statistics, where these units are a part of all.
+    """
+
+    only_positive = True
+
+    def __init__(self, counts: sparse.csr_array, settings: dict,
+                 blocks: list[tuple[int, int]] | None = None, of_all: Statistics | None = None):
+        self.blocks = even_blocks(counts.shape[0]) if blocks is None else blocks
+        self._rows = (counts.indptr.astype(np.int64), counts.indices, counts.data)
+        lengths, own = measured(counts)
+        self.statistics = own if of_all is None else of_all
+        self.formula = Formula.of(settings)
+        self._idf = self.formula.idf(self.statistics)
+        self._relative = self.formula.relative(lengths, self.statistics)
+        self._df = own.df
+        self._places = {start: i for i, (start, _) in enumerate(self.blocks)}
+        widest = max((stop - start for start, stop in self.blocks), default=0)
+        self._widest = widest
+        self._borders = np.array([0, *(stop for _, stop in self.blocks)], np.int64)
+        self._pointers = np.zeros((len(self.blocks), counts.shape[1] + 2), np.uint32)
+        self._units = np.empty(len(counts.data), np.uint16 if widest <= 2**16 else np.int32)
+        self._weights = np.empty(len(counts.data), np.float32)
+        _invert(*self._rows, self._borders, self.formula, self._idf, self._relative,
+                self._pointers, self._units, self._weights)
+
+    def queries(self, starts: np.ndarray, terms: np.ndarray, counts: np.ndarray) -> Queries:
+        """A batch: query i has terms[starts[i]:starts[i + 1]] (int32, ascending) with counts."""
+        n = len(starts) - 1
+        dense = self._dense(terms, n)
+        column = np.full(len(self._df), -1, np.int32)
+        column[dense] = np.arange(len(dense), dtype=np.int32)
+        of_term = column[terms]
+        query = np.repeat(np.arange(n), np.diff(starts))
+        matrix = np.zeros((n, len(dense)), np.float32)
+        there = of_term >= 0
+        matrix[query[there], of_term[there]] = counts[there]
+        rare_starts = np.concatenate(([0], np.cumsum(~there)))[starts]
+        return Queries(starts, terms, counts, dense, matrix, rare_starts, terms[~there],
+                       counts[~there].astype(np.float32))
+
+    def products(self, queries: Queries, start: int, stop: int) -> np.ndarray:
+        """float32, queries × (stop - start)."""
+        block = self._places[start]
+        postings = (self._pointers[block], self._rows[0][start], self._units, self._weights)
+        if len(queries.dense):
+            filled = np.empty((len(queries.dense), stop - start), np.float32)
+            _fill(queries.dense, *postings, filled)
+            out = queries.matrix @ filled
+        else:
+            out = np.zeros((len(queries), stop - start), np.float32)
+        _add(queries.rare_starts, queries.rare_terms, queries.rare_counts, *postings, out)
+        return out
+
+    def slack(self, queries: Queries) -> np.ndarray:
+        """float32 a query: a sum of n products in float32, in any order, is off by less than
+        gamma(n + 1) times the sum of their sizes (Higham, Accuracy and Stability, 3.1 and 4.2);
+        six units more are for the roundings of the comparison itself."""
+        bound = np.abs(self._idf[queries.terms]) * self.formula.most() * queries.counts
+        total = np.concatenate(([0.0], np.cumsum(bound)))
+        units = (np.diff(queries.starts) + 8) * UNIT
+        slack = np.diff(total[queries.starts]) * units / (1 - units)
+        return np.nextafter(slack.astype(np.float32), np.float32(np.inf))
+
+    def floor(self, queries: Queries) -> np.ndarray:
+        """float32 a query: where no weight is negative, a sum is above 0 if and only if its product is."""
+        if len(self._idf) and self._idf.min() < 0:
+            return -self.slack(queries)
+        return np.full(len(queries), np.finfo(np.float32).tiny, np.float32)
+
+    def exact(self, queries: Queries, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
+        """float64 scores of pairs, each summed in the order of the terms."""
+        out = np.empty(len(rows))
+        begin = np.searchsorted(rows, np.arange(len(queries) + 1))
+        _exact(*self._rows, self.formula, self._idf, self._relative, queries.starts, queries.terms,
+               queries.counts, begin, units, min(len(queries), numba.get_num_threads()), out)
+        return out
+
+    def _dense(self, terms: np.ndarray, n: int) -> np.ndarray:
+        """The terms for which n queries' matrix product is cheaper than their postings."""
+        size = len(self._relative)
+        asked = np.bincount(terms, minlength=len(self._df))
+        gain = POSTING * asked * self._df - (CELL * n + FILL) * size - FILL * self._df
+        dense = np.flatnonzero(gain > 0)
+        most = ROOM // (self._widest + n)
+        if len(dense) > most:
+            dense = np.sort(dense[np.argsort(-gain[dense], kind="stable")[:most]])
+        return dense
+
+
+def measured(counts: sparse.csr_array) -> tuple[np.ndarray, Statistics]:
+    """Each unit's length in words (int64), and the statistics of all units of the matrix."""
+    indptr = counts.indptr.astype(np.int64)
+    lengths = np.empty(counts.shape[0], np.int64)
+    df = np.zeros(counts.shape[1], np.int64)
+    _measure(indptr, counts.indices, counts.data, lengths, df)
+    return lengths, Statistics(counts.shape[0], int(lengths.sum()), df)
+
+
+@numba.njit(cache=True)
+def _measure(indptr, terms, counts, lengths, df):
+    for row in range(len(lengths)):
+        total = 0
+        for p in range(indptr[row], indptr[row + 1]):
+            total += counts[p]
+            df[terms[p]] += 1
+        lengths[row] = total
+
+
+@numba.njit(parallel=True, cache=True)
+def _invert(indptr, terms, counts, borders, formula, idf, relative, pointers, units, weights):
+    """The postings of each block by term, weighed. Afterwards term t of block b has those from
+    pointers[b, t] to pointers[b, t + 1], counted from the block's first."""
+    for b in numba.prange(len(pointers)):
+        pointer, first, last = pointers[b], borders[b], borders[b + 1]
+        base = indptr[first]
+        for p in range(base, indptr[last]):
+            pointer[terms[p] + 2] += 1
+        for t in range(2, len(pointer)):
+            pointer[t] += pointer[t - 1]
+        for row in range(first, last):
+            for p in range(indptr[row], indptr[row + 1]):
+                t = terms[p]
+                place = base + pointer[t + 1]
+                pointer[t + 1] += 1
+                units[place] = row - first
+                weights[place] = weight(formula, idf[t], float(counts[p]), relative[row])
+
+
+@numba.njit(parallel=True, cache=True)
+def _fill(dense, pointer, base, units, weights, out):
+    for i in numba.prange(len(dense)):
+        row, t = out[i], dense[i]
+        row[:] = 0
+        for p in range(base + pointer[t], base + pointer[t + 1]):
+            row[units[p]] = weights[p]
+
+
+@numba.njit(parallel=True, cache=True)
+def _add(starts, terms, counts, pointer, base, units, weights, out):
+    for i in numba.prange(len(out)):
+        row = out[i]
+        for j in range(starts[i], starts[i + 1]):
+            t, count = terms[j], counts[j]
+            for p in range(base + pointer[t], base + pointer[t + 1]):
+                row[units[p]] += count * weights[p]
+
+
+@numba.njit(parallel=True, cache=True)
+def _exact(indptr, columns, tfs, formula, idf, relative, starts, terms, counts, begin, units, parts,
+           out):
+    """A row's terms that the query has are found by a bit a term, without a branch, then weighed."""
+    n = len(starts) - 1
+    for part in numba.prange(parts):
+        asked = np.zeros(len(idf), np.float64)  # by term: its count in the query at hand
+        bits = np.zeros(len(idf) // 64 + 1, np.uint64)
+        shared = np.empty(len(idf) + 1, np.int64)
+        for i in range(n * part // parts, n * (part + 1) // parts):
+            for j in range(starts[i], starts[i + 1]):
+                asked[terms[j]] = counts[j]
+                bits[terms[j] >> 6] |= np.uint64(1) << np.uint64(terms[j] & 63)
+            for pair in range(begin[i], begin[i + 1]):
+                unit, total, found = units[pair], 0.0, 0
+                for p in range(indptr[unit], indptr[unit + 1]):
+                    shared[found] = p
+                    found += np.int64(bits[columns[p] >> 6] >> np.uint64(columns[p] & 63)) & 1
+                for s in range(found):
+                    t = columns[shared[s]]
+                    tf = float(tfs[shared[s]])
+                    total += asked[t] * weight(formula, idf[t], tf, relative[unit])
+                out[pair] = total
+            for j in range(starts[i], starts[i + 1]):
+                asked[terms[j]] = 0
+                bits[terms[j] >> 6] = 0
