@@ -18,7 +18,7 @@ def recipe_ndcg(gains: list[float], k: int) -> float:
     """DCG of the first k over that of the same list sorted by its own gains; 0 without a gain."""
     gains = np.asarray(gains, float)
     discounts = 1 / np.log2(np.arange(2, len(gains[:k]) + 2))
-    ideal = np.sort(gains)[::-1][:k] @ discounts
+    ideal = -np.sort(-gains)[:k] @ discounts  # a view turned round sums otherwise
     return float(gains[:k] @ discounts / ideal) if ideal else 0.0
 
 
