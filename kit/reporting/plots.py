@@ -199,7 +199,7 @@ def heat_maps(maps: dict[str, pd.DataFrame], marked: dict[str, tuple], title: st
     which has one value for all columns, stands apart. marked: {name: (row, column)} to frame."""
     rows = max(len(frame) for frame in maps.values())
     figure = Figure(figsize=(max(8, 2.75 * len(maps) + 0.8), 0.36 * rows + 1.7), layout="constrained")
-    figure.suptitle(fill(title, int(figure.get_figwidth() * 11)), x=0.01, ha="left", fontsize=11.5,
+    figure.suptitle(fill(title, int(figure.get_figwidth() * 10)), x=0.01, ha="left", fontsize=11.5,
                     weight="bold")
     for axes, (name, frame) in zip(np.atleast_1d(figure.subplots(1, len(maps))), maps.items()):
         values, last = frame.to_numpy(), len(frame) - 1
@@ -209,13 +209,13 @@ def heat_maps(maps: dict[str, pd.DataFrame], marked: dict[str, tuple], title: st
             wide = values.shape[1] if i == last else 1
             if i == last and j:
                 continue
-            axes.add_patch(Rectangle((j, i + 0.15 * (i == last)), wide, 0.96, lw=0,
+            axes.add_patch(Rectangle((j, i + 0.15 * (i == last)), wide - 0.03, 0.96, lw=0,
                                      color=_SHADES(0.08 + 0.77 * shades[i, j])))
             axes.text(j + wide / 2, i + 0.5 + 0.15 * (i == last), f"{value:.3f}", ha="center",
                       va="center", fontsize=8.5, color="white" if shades[i, j] > 0.55 else "#333b43")
         if name in marked:
             i, j = (list(index).index(v) for index, v in zip((frame.index, frame.columns), marked[name]))
-            axes.add_patch(Rectangle((j + 0.03, i + 0.03), 0.94, 0.9, fill=False, lw=2.2,
+            axes.add_patch(Rectangle((j + 0.03, i + 0.03), 0.91, 0.9, fill=False, lw=2.2,
                                      edgecolor=COLOURS[1]))
         axes.set(xlim=(0, values.shape[1]), ylim=(last + 1.2, 0), title=name)
         axes.set_xticks(np.arange(values.shape[1]) + 0.5, frame.columns, fontsize=8)

@@ -174,8 +174,10 @@ def show_heat_maps(swept: Sweep) -> None:
         marked = {scope: (f"{swept.chosen[name, scope].length}", swept.chosen[name, scope].aggregation)
                   for scope in maps}
         title = finding_grid(swept, name)
+        figures_ = ", ".join(f"{scope} {frame.loc[marked[scope]]:.3f}" for scope, frame in maps.items())
         show.picture(plots.heat_maps(maps, marked, title, "tokens a passage"),
-                     f"{title}. {swept.measure} by passage length and aggregation, a map a scope")
+                     f"{title}. {swept.measure} by passage length and aggregation, a map a scope, at "
+                     f"best {figures_}")
 
 
 def _map(swept: Sweep, system: str, scope: str) -> pd.DataFrame:
@@ -190,14 +192,13 @@ def _map(swept: Sweep, system: str, scope: str) -> pd.DataFrame:
 
 
 def finding_grid(swept: Sweep, system: str) -> str:
-    """The title of a system's heat maps: the best setting of each scope and its figure."""
-    parts = []
+    """The title of a system's heat maps: which setting is best in which scopes."""
+    scopes: dict[str, list[str]] = {}
     for scope in swept.scopes:
-        best = swept.chosen.get((system, scope))
-        if best is not None:
-            parts.append(f"{scope} {_named(best.length, best.aggregation)} "
-                         f"({_map(swept, system, scope).loc[str(best.length), best.aggregation]:.3f})")
-    return f"{system} is best on the tuning half at: {'; '.join(parts)}"
+        if best := swept.chosen.get((system, scope)):
+            scopes.setdefault(_named(best.length, best.aggregation), []).append(scope)
+    parts = [f"{setting} for {', '.join(names)}" for setting, names in scopes.items()]
+    return f"{system}, tuning half: best is {'; '.join(parts)}"
 
 
 def show_best(swept: Sweep) -> None:
@@ -207,23 +208,37 @@ def show_best(swept: Sweep) -> None:
         mine = swept.held[swept.held["system"] == name]
         series = {setting: _as_figures(mine[mine["setting"] == setting], swept)
                   for setting in (PLAIN, UNTUNED, CHOSEN)}
-        title = finding_best(swept, name)
-        show.picture(plots.by_slice(series, swept.measure, swept.params.protocol, title), title)
+        show_by_scope(swept, series, finding_best(swept, name))
 
 
 def _as_figures(rows: pd.DataFrame, swept: Sweep) -> pd.DataFrame:
     return rows.assign(protocol=swept.params.protocol, slice=rows["scope"])
 
 
+def show_by_scope(swept: Sweep, series: dict[str, pd.DataFrame], title: str) -> None:
+    """A picture of figures by scope, a colour a name; its words hold them all."""
+    said = []
+    for name, rows in series.items():
+        mine = rows[(rows["measure"] == swept.measure) & (rows["n"] > 0)]
+        said.append(f"{name}: " + ", ".join(f"{r.scope} {_with_interval(r.mean, r.low, r.high)}"
+                                            for r in mine.itertuples()))
+    show.picture(plots.by_slice(series, swept.measure, swept.params.protocol, title),
+                 f"{title}. On the reporting half, with 95 % intervals. {'; '.join(said)}")
+
+
 def finding_best(swept: Sweep, system: str) -> str:
-    """The title of a system's picture: what each choice has on the reporting half, and what search
-    over whole documents has."""
+    """The title of a system's picture: what the choices for ALL and OUT have on the reporting half,
+    and what search over whole documents has."""
     mine = swept.held[(swept.held["system"] == system) & (swept.held["measure"] == swept.measure)]
-    parts = []
-    for scope, rows in mine.groupby("scope", sort=False):
-        mean = rows.set_index("setting")["mean"]
-        parts.append(f"{scope} {mean[CHOSEN]:.3f} (whole documents {mean[PLAIN]:.3f})")
-    return f"{system} on the reporting half, {swept.measure}: {'; '.join(parts)}"
+    return f"{system}, {swept.measure}: " + _against(
+        {scope: rows.set_index("setting")["mean"] for scope, rows in mine.groupby("scope")},
+        lambda mean: (mean[CHOSEN], mean[PLAIN]), "documents")
+
+
+def _against(means: dict[str, pd.Series], pair: Callable, other: str) -> str:
+    """Two figures of ALL and of OUT, where there is one, in short."""
+    found = {scope: pair(means[scope]) for scope in ("ALL", "OUT") if scope in means}
+    return ", ".join(f"{scope} {a:.2f} ({other} {b:.2f})" for scope, (a, b) in found.items())
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -313,20 +328,19 @@ def show_fusion(swept: Sweep) -> None:
         return
     found = fusion_figures(swept)
     series = {name: _as_figures(rows, swept) for name, rows in found.groupby("system", sort=False)}
-    title = finding_fusion(swept, found)
-    show.picture(plots.by_slice(series, swept.measure, swept.params.protocol, title), title)
+    show_by_scope(swept, series, finding_fusion(swept, found))
     alike = swept.fused.table.rename(columns={"tuning": f"{swept.measure}, tuning half"})
     display(show.table(alike.set_index("k").T.rename_axis(columns="K"), caption=(
         "What each K has on the tuning half; of those that are alike the lowest is taken")))
 
 
 def finding_fusion(swept: Sweep, found: pd.DataFrame) -> str:
-    """The title of the picture of the fusion: whether it beats the best of what is fused."""
-    name, parts = f"fusion, K={swept.fused.k}", []
-    for scope, rows in found[found["n"] > 0].groupby("scope", sort=False):
-        mean = rows.set_index("system")["mean"]
-        parts.append(f"{scope} {mean[name]:.3f} (best alone {mean.drop(name).max():.3f})")
-    return f"{name}, on the reporting half, {swept.measure}: {'; '.join(parts)}"
+    """The title of the picture of the fusion: its figures beside the best of what is fused."""
+    name = f"fusion, K={swept.fused.k}"
+    means = {scope: rows.set_index("system")["mean"]
+             for scope, rows in found[found["n"] > 0].groupby("scope")}
+    return f"{name}, {swept.measure}: " + _against(
+        means, lambda mean: (mean[name], mean.drop(name).max()), "best alone")
 
 
 # --- what is left behind --------------------------------------------------------------------------

@@ -23,6 +23,17 @@ GIVEN = {"query_view": "ta", "corpus_view": "ta", "systems": ["bm25-passages"], 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, make_collection):
+    return write(tmp_path_factory.mktemp("swept"), make_collection)
+
+
+@pytest.fixture
+def make_labels(make_collection):
+    """A function that opens the same collection with nothing found by the named queries: their
+    documents are others, which no query's words lead to."""
+    return lambda home, turned: open_collection(str(write(home, make_collection, turned)))
+
+
+def write(home, make_collection, turned=()):
     """Eight queries, each with a near and a far document, among others with the same words."""
     rng = np.random.default_rng(3)
 
@@ -34,8 +45,11 @@ def folder(tmp_path_factory, make_collection):
     docs = [{"doc_id": f"{kind}{n}", "title": f"Document {n}", "ipc": [code],
              "abstract": text(f"word{n}", 150)}
             for n in range(8) for kind, code in (("near", "F16K1/00"), ("far", "A61B1/00"))]
-    pairs = [(f"q{n}", f"{kind}{n}") for n in range(8) for kind in ("near", "far")]
-    return make_collection(tmp_path_factory.mktemp("swept"), queries, docs, pairs)
+    docs += [{"doc_id": f"{kind}none", "title": "", "ipc": [code], "abstract": "none", "claims": "",
+              "description": ""} for kind, code in (("near", "F16K1/00"), ("far", "A61B1/00"))]
+    pairs = [(f"q{n}", f"{kind}{'none' if f'q{n}' in turned else n}")
+             for n in range(8) for kind in ("near", "far")]
+    return make_collection(home, queries, docs, pairs)
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +92,23 @@ def test_the_seconds_of_every_system_and_length_stand_apart(swept):
     assert (table[["preprocessing s", "index s", "search s"]] >= 0).all().all()
 
 
+def test_labels_of_the_reporting_half_change_no_choice_and_its_figures(swept, tmp_path, monkeypatch,
+                                                                        make_labels):
+    """A choice and its figure never come from the same queries."""
+    other = make_labels(tmp_path, swept.parts.reporting)
+    monkeypatch.setattr(sweep, "halves", lambda *_: swept.parts)
+    again = sweep.sweep(other, swept.params.model_copy(update={"outputs": str(tmp_path / "out")}))
+    pd.testing.assert_frame_equal(again.grid, swept.grid)
+    assert again.chosen == swept.chosen
+    assert (again.held["mean"] != swept.held["mean"]).all()
+
+
 def test_titles_state_the_finding_and_never_all_without_out(swept):
     for title in (sweep.finding_grid(swept, "bm25-passages"), sweep.finding_best(swept, "bm25-passages")):
-        assert "ALL" in title and "OUT" in title and "IN" in title
-    best = swept.chosen["bm25-passages", "OUT"]
-    assert f"OUT {best.length} × {best.aggregation} (" in sweep.finding_grid(swept, "bm25-passages")
+        assert "ALL" in title and "OUT" in title
+    mine = swept.held.query("scope == 'OUT' and measure == 'nDCG@10'").set_index("setting")["mean"]
+    assert f"OUT {mine[CHOSEN]:.2f} (documents {mine[PLAIN]:.2f})" in sweep.finding_best(
+        swept, "bm25-passages")
 
 
 def test_the_maps_hold_the_grid_and_frame_the_choice(swept, monkeypatch):
