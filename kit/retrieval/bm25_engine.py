@@ -17,7 +17,7 @@ from kit.retrieval.engine import even_blocks
 # Costs relative to each other, measured on two cores of a server; the optimum is flat.
 CELL = 1.0      # one number of one unit in the matrix product
 POSTING = 70.0  # one posting added to one query's scores
-FILL = 60.0     # one posting written into the dense matrix
+FILL = 70.0     # one posting written into the dense matrix
 CLEAR = 6.0     # one cell of the dense matrix cleared
 ROOM = 2**26    # numbers in the dense matrix and the queries' one together, at most
 UNIT = np.finfo(np.float32).eps / 2
