@@ -77,7 +77,7 @@ def test_each_scope_has_a_choice_of_its_own_among_passages(build):
 
 def test_of_settings_that_are_alike_the_shorter_then_the_first_named_is_taken():
     rows = [("s", length, each, "ALL", "RR", 3, mean) for length, each, mean in [
-        (0, DOCUMENT, 0.9), (128, "sumP", 0.5), (64, "sumP", 0.4), (64, "maxP", 0.5 - 1e-15),
+        (0, DOCUMENT, 0.9), (128, "sumP", 0.5 - 2e-15), (64, "sumP", 0.4), (64, "maxP", 0.5 - 1e-15),
         (64, "avgP", 0.5)]]
     grid = pd.DataFrame(rows, columns=["system", "length", "aggregation", "scope", "measure", "n", "mean"])
     assert choices(grid, "RR") == {("s", "ALL"): Setting("s", 64, "maxP")}
