@@ -176,8 +176,7 @@ def show_heat_maps(swept: Sweep) -> None:
         title = finding_grid(swept, name)
         figures_ = ", ".join(f"{scope} {frame.loc[marked[scope]]:.3f}" for scope, frame in maps.items())
         show.picture(plots.heat_maps(maps, marked, title, "tokens a passage"),
-                     f"{title}. {swept.measure} by passage length and aggregation, a map a scope, at "
-                     f"best {figures_}")
+                     f"{title}. By passage length and aggregation, a map a scope, at best {figures_}")
 
 
 def _map(swept: Sweep, system: str, scope: str) -> pd.DataFrame:
@@ -198,7 +197,7 @@ def finding_grid(swept: Sweep, system: str) -> str:
         if best := swept.chosen.get((system, scope)):
             scopes.setdefault(_named(best.length, best.aggregation), []).append(scope)
     parts = [f"{setting} for {', '.join(names)}" for setting, names in scopes.items()]
-    return f"{system}, tuning half: best is {'; '.join(parts)}"
+    return f"{system}, {swept.measure} on the tuning half: best is {'; '.join(parts)}"
 
 
 def show_best(swept: Sweep) -> None:
@@ -236,9 +235,10 @@ def finding_best(swept: Sweep, system: str) -> str:
 
 
 def _against(means: dict[str, pd.Series], pair: Callable, other: str) -> str:
-    """Two figures of ALL and of OUT, where there is one, in short."""
+    """A figure of ALL and of OUT, where there is one, each beside another."""
     found = {scope: pair(means[scope]) for scope in ("ALL", "OUT") if scope in means}
-    return ", ".join(f"{scope} {a:.2f} ({other} {b:.2f})" for scope, (a, b) in found.items())
+    ours = ", ".join(f"{scope} {mine:.2f}" for scope, (mine, _) in found.items())
+    return f"{ours} ({other} {', '.join(f'{theirs:.2f}' for _, theirs in found.values())})"
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -249,11 +249,22 @@ def best_table(swept: Sweep) -> pd.DataFrame:
     rows = []
     keys = ["system", "scope", "setting", "length", "aggregation"]
     for key, mine in swept.held.groupby(keys, sort=False):
-        row = dict(zip(keys[:3], key)) | {"passages": _named(*key[3:]), "n": mine["n"].iloc[0]}
+        row = dict(zip(keys[:3], key)) | {"passages": _named(*key[3:]) if key[3] else None,
+                                          "n": mine["n"].iloc[0]}
         for figure in mine.itertuples(index=False):
             row[figure.measure] = _with_interval(figure.mean, figure.low, figure.high)
         rows.append(row | seconds_of(swept.cells[key[0], key[3]]))
     return pd.DataFrame(rows)
+
+
+def show_best_table(swept: Sweep) -> None:
+    """The same, a table a system."""
+    for name, rows in best_table(swept).groupby("system", sort=False):
+        show.heading(name)
+        unbroken = {m: [text.replace(" ", "\N{NO-BREAK SPACE}") for text in rows[m]]
+                    for m in swept.params.measures}
+        display(show.table(rows.assign(**unbroken).drop(columns="system").reset_index(drop=True),
+                           SECOND_FORMATS))
 
 
 def _with_interval(mean: float, low: float, high: float) -> str:
