@@ -340,9 +340,9 @@ def show_fusion(swept: Sweep) -> None:
     found = fusion_figures(swept)
     series = {name: _as_figures(rows, swept) for name, rows in found.groupby("system", sort=False)}
     show_by_scope(swept, series, finding_fusion(swept, found))
-    alike = swept.fused.table.rename(columns={"tuning": f"{swept.measure}, tuning half"})
-    display(show.table(alike.set_index("k").T.rename_axis(columns="K"), caption=(
-        "What each K has on the tuning half; of those that are alike the lowest is taken")))
+    tried = swept.fused.table.set_index("k").T.rename_axis(columns="K")
+    display(show.table(tried.rename(index={"tuning": swept.measure}), dict.fromkeys(tried, "{:.4f}"),
+                       "What each K has on the tuning half; of those that are alike the lowest is taken"))
 
 
 def finding_fusion(swept: Sweep, found: pd.DataFrame) -> str:
