@@ -322,7 +322,7 @@ def _fuse(options) -> None:
 
 def _sweep(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.reporting.sweep import best_table, export, seconds_of, sweep
+    from kit.reporting.sweep import SECOND_FORMATS, best_table, export, few_to_tune, seconds_of, sweep
 
     params = load_params(None, [*options.p, ("collection", options.collection)])
 
@@ -333,9 +333,10 @@ def _sweep(options) -> None:
 
     swept = sweep(open_collection(params.collection, revision=params.revision,
                                   streaming=params.streaming), params, told)
-    print(f"\nOn the half that nothing was chosen on, {len(swept.parts.reporting)} queries:")
-    print(best_table(swept).drop(columns=[c for c in best_table(swept) if c.endswith(" s")])
-          .to_string(index=False))
+    print(f"\nChosen on {len(swept.parts.tuning)} queries, reported on "
+          f"{len(swept.parts.reporting)} others:")
+    print(best_table(swept).drop(columns=SECOND_FORMATS).to_string(index=False, na_rep="—"))
+    print("".join(f"{note}.\n" for note in [*swept.parts.notes, *few_to_tune(swept)]), end="")
     print(f"\nThe whole grid: {export(swept)[0]}")
 
 

@@ -25,7 +25,7 @@ from kit.evaluation.grid import (
     held,
 )
 from kit.evaluation.tuning import ChosenK, Halves, chosen_k, halves
-from kit.evaluation.uncertainty import caution
+from kit.evaluation.uncertainty import FEW, caution
 from kit.files import outputs_folder, written_whole
 from kit.params import FIELDS, Params
 from kit.progress import say
@@ -157,7 +157,13 @@ def facts(swept: Sweep) -> HTML:
         "reported on": f"the other {len(swept.parts.reporting)} queries",
         "where settings are alike": "the shorter passage, then the aggregation named first",
         "untuned setting": _named(params.passage_length, params.passage_aggregation),
-    }, ". ".join(swept.parts.notes))
+    }, ". ".join([*swept.parts.notes, *few_to_tune(swept)]))
+
+
+def few_to_tune(swept: Sweep) -> list[str]:
+    """What to think of a tuning half with few queries; empty where it has enough."""
+    n = len(swept.parts.tuning)
+    return [f"Settings are chosen on {n} queries, too few to tell near ones apart"] if n < FEW else []
 
 
 def _named(length: int, aggregation: str) -> str:
