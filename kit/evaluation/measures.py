@@ -48,14 +48,17 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
     query_ids = pa.array(sorted(relevant.index), pa.string())
     row = _index_in(run["query_id"], query_ids)
     run, row = run.filter(pa.array(row >= 0)), row[row >= 0]
-    _refuse_repeated(run)
+    encoded = run["doc_id"].combine_chunks().dictionary_encode()  # once: runs have millions of rows
+    docs = encoded.dictionary
+    numbers = row * len(docs) + encoded.indices.to_numpy()
+    _refuse_repeated(run, numbers)
     rank = run["rank"].to_numpy()
     depth = int(rank.max()) if len(rank) else 0
     returned = np.bincount(row, minlength=len(query_ids))
 
     def matrix(pairs: pd.DataFrame) -> np.ndarray:
         found = np.zeros((len(query_ids), depth), bool)
-        found[row, rank - 1] = _in_pairs(run, pairs)
+        found[row, rank - 1] = _among(numbers, _numbers(pairs, query_ids, docs))
         return found
 
     return Hits(query_ids.to_pylist(), matrix(positives),
@@ -85,12 +88,14 @@ def rows_in(run: pa.Table, pairs: pd.DataFrame) -> pa.Table:
     return run.filter(pa.array(_in_pairs(run, pairs)))
 
 
-def _refuse_repeated(run: pa.Table) -> None:
-    """Raises RunError for a document twice for one query: it would count twice."""
-    rows = run.group_by(["query_id", "doc_id"]).aggregate([([], "count_all")])
-    if len(rows) < len(run):
-        twice = rows.filter(pc.greater(rows["count_all"], 1)).to_pylist()[0]
-        raise RunError(f"the run has query {twice['query_id']!r}, document {twice['doc_id']!r} twice",
+def _refuse_repeated(run: pa.Table, numbers: np.ndarray) -> None:
+    """Raises RunError for a document twice for one query (numbers: a row's pair): it would count
+    twice."""
+    ordered = np.sort(numbers)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if len(twice):
+        row = run.slice(int(np.flatnonzero(numbers == twice[0])[0]), 1).to_pylist()[0]
+        raise RunError(f"the run has query {row['query_id']!r}, document {row['doc_id']!r} twice",
                        "run", "Keep one of the two")
 
 
@@ -102,12 +107,24 @@ def _index_in(values, among: pa.Array) -> np.ndarray:
 
 def _in_pairs(run: pa.Table, pairs: pd.DataFrame) -> np.ndarray:
     """For each row of the run whether its pair stands in `pairs`."""
-    queries = pc.unique(pa.array(pairs["query_id"], pa.string()))
-    docs = pc.unique(pa.array(pairs["doc_id"], pa.string()))
-    wanted = (_index_in(pa.array(pairs["query_id"], pa.string()), queries) * len(docs)
-              + _index_in(pa.array(pairs["doc_id"], pa.string()), docs))
-    query, doc = _index_in(run["query_id"], queries), _index_in(run["doc_id"], docs)
-    return (query >= 0) & (doc >= 0) & np.isin(query * len(docs) + doc, wanted)
+    queries, docs = (pc.unique(pa.array(pairs[c], pa.string())) for c in ("query_id", "doc_id"))
+    return _among(_numbers(run, queries, docs), _numbers(pairs, queries, docs))
+
+
+def _numbers(rows, queries: pa.Array, docs: pa.Array) -> np.ndarray:
+    """One number a pair of `rows` (query_id, doc_id), -1 where either is not among those given."""
+    query, doc = (_index_in(_strings(rows[name]), known)
+                  for name, known in (("query_id", queries), ("doc_id", docs)))
+    return np.where((query >= 0) & (doc >= 0), query * len(docs) + doc, -1)
+
+
+def _strings(column):
+    return pa.array(column, pa.string()) if isinstance(column, pd.Series) else column
+
+
+def _among(numbers: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    found = pc.is_in(pa.array(numbers), pa.array(wanted)).to_numpy(zero_copy_only=False)
+    return found & (numbers >= 0)
 
 
 # --- one function a measure: (hits, cutoff or None) -> a value a query ---------------------------
