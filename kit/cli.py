@@ -94,6 +94,16 @@ def _parser() -> argparse.ArgumentParser:
     pin.add_argument("--yes", action="store_true", help="write it; else only what differs is shown")
     pin.set_defaults(command=_pin)
 
+    models = commands.add_parser("models", help="public embedding models as published")
+    models.add_argument("--json", action="store_true", help="with where each fact is from")
+    models.set_defaults(command=_models)
+    of_models = models.add_subparsers(metavar="verify")
+    held = of_models.add_parser("verify", help="hold an entry against a model's own files")
+    held.add_argument("name", help="a name that 'kit models' lists, or a hub id")
+    held.add_argument("folder", nargs="?", type=Path,
+                      help="the model's folder (default: the package's, or the hub's cached one)")
+    held.set_defaults(command=_verify_model)
+
     compare = commands.add_parser("compare", help="scorecards side by side, or a refusal")
     compare.add_argument("scorecards", nargs="+", type=Path, metavar="SCORECARD")
     compare.add_argument("--collection", help="where the collection is, if not where the cards say")
@@ -290,6 +300,38 @@ def _pin(options) -> None:
         print(f"Pinned as '{name}' in {pin.pin(collection, name)}")
     else:
         print(f"Nothing is written; --yes pins this as '{name}'")
+
+
+def _models(options) -> None:
+    from kit.retrieval.models import entries, overview
+
+    if options.json:
+        listed = {name: entry.model_dump(exclude={"name"}) for name, entry in entries().items()}
+        print(json.dumps(listed, ensure_ascii=False, allow_nan=False, indent=2))
+        return
+    print(overview().to_string(index=False))
+    print("\n~ second hand   ? unverified   — stated by nobody\n"
+          "--json says where each fact is from; 'verify NAME [FOLDER]' holds it against the files")
+
+
+def _verify_model(options) -> int:
+    from kit.retrieval.models import compare, locate_folder, require_entry, shown
+    from kit.retrieval.model_folder import read_folder
+
+    entry = require_entry(options.name, "kit models verify")
+    folder = locate_folder(entry, options.folder)
+    checks = compare(entry, read_folder(folder))
+    print(f"{entry.name}: {entry.repository} at {entry.commit.value or 'no commit that was seen'}")
+    for check in checks:
+        beside = "" if check.verdict != "differs" else f", the folder states {shown(check.found)}"
+        print(f"  {check.verdict:9} {check.fact:14} {shown(check.listed)}{beside}  [{check.source}]")
+    differing = [check.fact for check in checks if check.verdict == "differs"]
+    print(f"differs in {', '.join(differing)}" if differing else
+          f"holds: {sum(c.verdict == 'agrees' for c in checks)} facts agree, the folder does not "
+          "state the others")
+    if entry.note:
+        print(f"note: {entry.note}")
+    return int(bool(differing))
 
 
 def _compare(options) -> None:

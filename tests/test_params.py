@@ -89,7 +89,7 @@ def test_every_parameter_says_what_it_does():
 @pytest.mark.parametrize("name, text, value", [
     ("collection", "00123", "00123"), ("experiment", "1e3", "1e3"), ("revision", "0012", "0012"),
     ("outputs", "on", "on"), ("embedding_query_prompt", "query: ", "query: "),
-    ("embedding_query_prompt", "", ""), ("embedding_query_prompt", "null", "null"),
+    ("embedding_query_prompt", "", ""), ("embedding_query_prompt", "null", None),
     ("revision", "null", None), ("embedding_device", "null", None), ("embedding_pooling", "cls", "cls"),
     ("embedding_pooling", "null", None), ("protocol", "xy", "xy"), ("depth", "50", 50),
     ("sample", "null", None), ("sample", "5", 5), ("streaming", "true", True), ("bm25_k1", "0.9", 0.9),

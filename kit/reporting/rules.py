@@ -301,14 +301,15 @@ def is_bm25(system: dict) -> bool:
 
 
 def is_public_embedding(system: dict) -> bool:
-    """Whether it is an embedding that anybody can get, and that reads as much as it can: a model of
-    the hub by its commit, or the packaged one, whose weights the kit has checked against a public
-    revision; no token limit of its user's own."""
+    """Whether it is an embedding that anybody can get, that reads as much as it can, and that is run
+    as published: a model of the hub by its commit, or the packaged one, whose weights the kit has
+    checked against a public revision; no token limit of its user's own."""
     given = system.get("given", {})
     from_package = str(given.get("from", "")).startswith("package ") and given.get("weights")
     commit = str(given.get("revision") or "")
     is_commit = len(commit) == 40 and all(c in "0123456789abcdef" for c in commit)
-    whole = given.get("max_tokens") is None
+    whole = given.get("max_tokens") is None and not any(
+        part.get("not_as_published") for part in (given, system.get("settings") or {}))
     return bool(whole and is_commit and (from_package or given.get("from") == "hub"))
 
 

@@ -2,56 +2,26 @@
 
 import gzip
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-from transformers import BertConfig, BertModel, BertTokenizer
 
 from kit.errors import SearchError
-from kit.retrieval import dense
-from kit.retrieval.dense import Dense, _candidates, locate_model, packaged_folder, read_heads
+from kit.retrieval import dense, engine, models, vectors
+from kit.retrieval.dense import Cosines, Dense
+from kit.retrieval.encode import read_heads
+from kit.retrieval.models import locate_model, packaged_folder
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+DECLARED = {"pooling": "mean", "query_prompt": "", "corpus_prompt": ""}
 TEXTS = ["a valve with a seat", "a pump", "the gear turns the shaft", "a valve", "seat of a valve", ""]
-
-
-@pytest.fixture(scope="session")
-def model_folder(tmp_path_factory) -> Path:
-    """Two layers of 32 dimensions with random weights, saved as sentence-transformers does."""
-    home = tmp_path_factory.mktemp("model")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "valve", "pump", "seat",
-                  *LETTERS, *("##" + c for c in LETTERS)]
-    torch.manual_seed(1)
-    bert = BertModel(BertConfig(
-        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=64))
-    bert.save_pretrained(home / "bert")
-    BertTokenizer(vocab={t: i for i, t in enumerate(vocabulary)}, model_max_length=64).save_pretrained(home / "bert")
-    whole = Transformer(str(home / "bert"), max_seq_length=32)
-    SentenceTransformer(modules=[whole, Pooling(32, "mean")], device="cpu").save(str(home / "tiny"))
-    return home / "tiny"
-
-
-@pytest.fixture(scope="session")
-def tokenizer(model_folder):
-    return SentenceTransformer(str(model_folder), device="cpu").tokenizer
-
-
-@pytest.fixture
-def folder(model_folder, tmp_path) -> Path:
-    """A copy that a test may spoil."""
-    return Path(shutil.copytree(model_folder, tmp_path / "tiny"))
 
 
 @pytest.fixture
 def make(model_folder):
     def build(texts=TEXTS, **given) -> Dense:
-        system = Dense(str(given.pop("model", model_folder)), device="cpu", **given)
+        system = Dense(str(given.pop("model", model_folder)), device="cpu", **{**DECLARED, **given})
         system.prepare([f"d{i:03d}" for i in range(len(texts))], texts)
         return system
     return build
@@ -68,21 +38,39 @@ def test_search_is_the_plain_sort_by_cosine(make, model_folder):
 
 
 def test_ties_beyond_the_depth_are_cut_by_the_rule(make, monkeypatch):
-    monkeypatch.setattr(dense, "DOCS_AT_ONCE", 7)
+    monkeypatch.setattr(engine, "UNITS", 7)
     answer, = make(["a valve"] * 80).search_batch(["a seat"], 5)
     assert answer.ids == ["d079", "d078", "d077", "d076", "d075"]
 
 
 @pytest.mark.parametrize("at_once", [3, 10, 1000])
-def test_candidates_hold_the_k_nearest_and_their_ties(monkeypatch, at_once):
-    monkeypatch.setattr(dense, "DOCS_AT_ONCE", at_once)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_the_k_nearest_are_those_of_float64_in_any_blocks(at_once, dtype):
     rng = np.random.default_rng(4)
-    vectors = rng.normal(size=(40, 8)).astype(np.float32)[rng.integers(0, 12, 100)]
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    queries = vectors[:6] + np.float32(0.01)
-    for query, found in zip(queries, _candidates(queries, vectors, 9)):
-        exact = vectors.astype(np.float64) @ query
-        assert set(np.flatnonzero(exact >= np.sort(exact)[-9] - 1e-6)) <= set(found.tolist())
+    corpus = rng.normal(size=(40, 8)).astype(np.float32)[rng.integers(0, 12, 100)]
+    corpus = (corpus / np.linalg.norm(corpus, axis=1, keepdims=True)).astype(dtype)
+    queries = (corpus[:6] + np.float32(0.01)).astype(np.float32)
+    places, cosines = rng.permutation(100), Cosines(corpus)
+    cosines.blocks = engine.even_blocks(100, at_once)
+    found = engine.best(cosines, queries, places, 9)
+    for i, query in enumerate(queries):
+        exact = (corpus.astype(np.float64) @ query.astype(np.float64)).round(6).astype(np.float32)
+        order = np.lexsort((-places, -exact))[:9]
+        own = slice(found.starts[i], found.starts[i + 1])
+        assert found.positions[own].tolist() == order.tolist()
+        assert (found.scores[own] == exact[order]).all()
+
+
+@pytest.mark.parametrize("dimensions", [2, 384, 4096])
+def test_a_product_is_within_its_slack_of_the_exact_score(dimensions):
+    rng = np.random.default_rng(dimensions)
+    corpus, queries = (np.abs(rng.normal(size=(n, dimensions))) for n in (50, 20))
+    corpus, queries = ((v / np.linalg.norm(v, axis=1, keepdims=True)).astype(np.float32)
+                       for v in (corpus, queries))
+    cosines = Cosines(corpus)
+    rows, units = (part.ravel() for part in np.indices((20, 50)))
+    off = cosines.products(queries, 0, 50).ravel() - cosines.exact(queries, rows, units)
+    assert (np.abs(off) <= cosines.slack(queries)[0]).all()
 
 
 def test_an_empty_query_finds_nothing(make):
@@ -114,28 +102,15 @@ def test_another_setting_has_vectors_of_its_own(make, tmp_path, monkeypatch, cha
 def test_other_weights_have_vectors_of_their_own(make, folder, tmp_path):
     kept = make(model=folder)._vectors
     weights = next(folder.rglob("*.safetensors"))
-    before = locate_model(str(folder), None, None)[1]["weights"]
+    before = locate_model(str(folder), None)[1]["weights"]
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
-    assert locate_model(str(folder), None, None)[1]["weights"] != before
+    assert locate_model(str(folder), None)[1]["weights"] != before
     assert kept.shape == (len(TEXTS), 32)
-
-
-def test_a_death_while_vectors_are_saved_leaves_nothing(make, tmp_path, monkeypatch):
-    def dying(file, **arrays):
-        file.write(b"PK half")
-        raise KeyboardInterrupt
-    with monkeypatch.context() as patch:
-        patch.setattr(np, "savez", dying)
-        with pytest.raises(KeyboardInterrupt):
-            make(cache=tmp_path)
-    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
-    make(cache=tmp_path)
-    assert len(list(tmp_path.rglob("*.npz"))) == 1
 
 
 def test_blocks_of_texts_give_the_vectors_of_one(make, monkeypatch):
     whole = make()._vectors
-    monkeypatch.setattr(dense, "BLOCK", 2)
+    monkeypatch.setattr(vectors, "BLOCK", 2)
     assert np.abs(make()._vectors - whole).max() < 1e-6
 
 
@@ -205,17 +180,17 @@ def test_heads_of_real_patents_read_as_their_texts_do(shared):
 
 def test_the_packaged_model_knows_what_is_near(make):
     system = make(["A wind turbine blade.", "Sorting the elements of a list.", "A cake of apples."],
-                  model=dense.PACKAGED)
+                  model=dense.PACKAGED, pooling=None, query_prompt=None, corpus_prompt=None)
     assert system.search("ordering an array of numbers", 1) == ["d001"]
     assert (system.name, system.settings["revision"], system.settings["max_tokens"]) == (
-        "all-MiniLM-L6-v2", dense.PACKAGED_REVISION, 256)
+        "all-MiniLM-L6-v2", models.entry_of(dense.PACKAGED).commit.value, 256)
 
 
-@pytest.mark.parametrize("name", list(dense.PACKAGED_FILES))
+@pytest.mark.parametrize("name", list(models.PACKAGED_FILES))
 def test_a_packaged_file_that_is_not_the_public_one_is_refused(tmp_path, monkeypatch, name):
     spoilt = tmp_path / "model"
     spoilt.mkdir()
-    for file in dense.PACKAGED_FILES:
+    for file in models.PACKAGED_FILES:
         (spoilt / file).parent.mkdir(exist_ok=True)
         (spoilt / file).symlink_to(packaged_folder() / file)
     raw = (spoilt / name).read_bytes()
@@ -228,7 +203,7 @@ def test_a_packaged_file_that_is_not_the_public_one_is_refused(tmp_path, monkeyp
 
 def refused(match: str, model, **given):
     with pytest.raises(SearchError, match=match) as caught:
-        Dense(str(model), device="cpu", **given).settings
+        Dense(str(model), device="cpu", **{**DECLARED, **given}).settings
     assert "\n" not in str(caught.value)
 
 
@@ -252,14 +227,22 @@ def test_pickled_weights_are_refused(folder):
     refused("pickled weights are not read", folder)
 
 
-def test_pooling_that_nobody_declares_is_refused(folder):
+@pytest.mark.parametrize("name", list(DECLARED))
+def test_what_nobody_declares_of_a_model_that_is_not_listed_is_refused(folder, name):
+    said = f"nothing declares the model's {name.replace('_', ' ')}.*Set embedding_{name}"
+    refused(said, folder, **{name: None})
+    refused(said, "owner/not-here", **{name: None})
+
+
+def test_a_folder_whose_module_is_left_out_is_refused(folder):
     (folder / "modules.json").unlink()
-    refused("pooled", folder)
+    refused("holds 1_Pooling, which modules.json leaves out", folder)
 
 
-def test_weights_that_are_no_weights_are_refused(folder):
-    next(folder.rglob("*.safetensors")).write_bytes(b"junk")
-    refused("can't be loaded", folder)
+@pytest.mark.parametrize("junk", [b"", b"junk", b"\xff" * 9, b"\x02" + b"\0" * 7 + b"{}"])
+def test_weights_that_are_no_weights_are_refused(folder, junk):
+    next(folder.rglob("*.safetensors")).write_bytes(junk)
+    refused("model.safetensors of the model is damaged", folder)
 
 
 def test_more_tokens_than_the_model_reads_are_refused(model_folder):
