@@ -91,7 +91,7 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     with only_one(folder):  # a second process waits, and finds the run whole
         if (folder / "manifest.json").exists():
             return _reopened(folder, params)
-        with _recorded(stated, folder, params) as begun:
+        with _recorded(stated, folder, params) as begun, _closed(system):
             return _search(collection, system, params, stated | begun, folder)
 
 
@@ -238,6 +238,16 @@ def _reopened(folder: Path, params: Params) -> SavedRun:
     return saved
 
 
+@contextmanager
+def _closed(system):
+    """Whatever happens, a system that holds a cluster lets go of it."""
+    try:
+        yield
+    finally:
+        if hasattr(system, "close"):
+            system.close()
+
+
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
     ids, start, indexed = list(collection.ids("corpus")), time.perf_counter(), None
     if hasattr(system, "expect"):
@@ -250,11 +260,13 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     run = stated["ledger"]["sha256"]
     counts, parts = _search_blocks(collection, system, params, set(ids), home, run)
     searched, notes = counts.pop("seconds"), counts.pop("notes")
+    elsewhere = system.cost() if hasattr(system, "cost") else {}
     saved = _save(folder, _joined(parts), searched_ids(collection, params), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings},
         "notes": corpus_notes | notes,
         "cost": {"index_seconds": indexed, "search_seconds": searched,
-                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}})
+                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                 **elsewhere}})
     shutil.rmtree(home)
     return saved
 
