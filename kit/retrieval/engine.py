@@ -23,6 +23,7 @@ import numba
 import numpy as np
 
 ROOM = 4  # times k: candidates a query that are held before the worse ones are sorted out
+RUN = 64  # values that are looked at together
 UNITS = 8192  # units a block, at most (one document's passages may be more)
 
 
@@ -184,21 +185,37 @@ class _Kept:
 
 @numba.njit(parallel=True, cache=True)
 def _take(values, first, k, slack, floor, weight, limit, units, kept, count, done):
-    room = units.shape[1]
+    room, n = units.shape[1], values.shape[1]
+    most = weight[first:first + n].max()
     for i in numba.prange(len(values)):
-        j = done[i]
-        while j < values.shape[1]:
-            value = values[i, j]
-            if value >= floor[i] and value + slack[i] * weight[first + j] >= limit[i]:
+        row, j = values[i], done[i]
+        low = _low(limit[i], floor[i], slack[i] * most)
+        while j < n:
+            if j % RUN == 0:  # most stretches hold none, which is seen by many values at a time
+                some = np.int32(0)  # of the values' width, so that many are compared at once
+                for c in range(j, min(j + RUN, n)):
+                    some |= np.int32(row[c] >= low)
+                if some == 0:
+                    j += RUN
+                    continue
+            if row[j] >= floor[i] and row[j] + slack[i] * weight[first + j] >= limit[i]:
                 if count[i] == room:
                     _tighten(i, k, slack, weight, limit, units, kept, count)
+                    low = _low(limit[i], floor[i], slack[i] * most)
                     if count[i] == room:
                         break
                     continue  # the limit has risen
-                units[i, count[i]], kept[i, count[i]] = first + j, value
+                units[i, count[i]], kept[i, count[i]] = first + j, row[j]
                 count[i] += 1
             j += 1
-        done[i] = j
+        done[i] = min(j, n)
+
+
+@numba.njit(cache=True)
+def _low(limit, floor, slack):
+    """A value below this is certainly not to be kept, roundings of float32 allowed for."""
+    low = limit - slack
+    return max(floor, low - abs(low) * np.float32(5e-7))
 
 
 @numba.njit(parallel=True, cache=True)
