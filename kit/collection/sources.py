@@ -239,6 +239,13 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     raise CollectionError("there is no such collection or folder", source, _known())
 
 
+def anywhere(source: str) -> str:
+    """The source as a process in another working folder finds it: a folder by its absolute path."""
+    known = source in registry() or any(source == entry.hub for entry in registry().values())
+    folder = find_path(source)
+    return str(folder.resolve()) if folder.is_dir() and not known else source
+
+
 def layout_of(source: str) -> str:
     """The name of the layout in which a collection lies."""
     where, entry, _ = _locate(source)

@@ -15,16 +15,19 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
+from kit.collection.sources import anywhere
 from kit.errors import KitError, SearchError
-from kit.files import digest_of, find_path
+from kit.files import digest_of
 from kit.progress import say
 from kit.retrieval import shards
+from kit.retrieval.bm25_index import require_room
 from kit.retrieval.corpus import Corpus
 from kit.retrieval.engine import Found, merged
 from kit.retrieval.system import one_line
 from kit.retrieval.vectors import BLOCK
 from kit.text.words import Vocabulary
 
+LOCAL = "local"
 PATIENCE = 60  # seconds that a scheduler, or a worker, is waited for
 POLL = 1       # seconds between two looks at what has become of the work
 _ALONE = threading.Lock()  # of a worker: compiled loops that run in parallel do so one at a time
@@ -39,9 +42,8 @@ class Shards:
 
     def __init__(self, scheduler: str, number: int | None, source: str, revision: str | None,
                  streaming: bool, view: str):
-        folder = find_path(source)
         self._scheduler, self._number = scheduler, number
-        self._place = (str(folder.resolve()) if folder.is_dir() else source, revision, streaming, view)
+        self._place = (anywhere(source), revision, streaming, view)
         self._held, self._token = ExitStack(), uuid.uuid4().hex[:8]
         self._shards, self._kept, self._sha256, self._workers = [], [], [], 0
 
@@ -51,6 +53,8 @@ class Shards:
         Raises SearchError for a cluster that can't be reached, has no worker or loses them all,
         and what `shards.counted` and `shards.summed` raise.
         """
+        if self._scheduler == LOCAL and corpus.size is not None:
+            require_room(len(ids), corpus.size)
         rows = self._rows(ids, 1)
         counted = [self._submit(shards.counted, own) for own in rows]
         told = [self._submit(shards.told, own) for own in counted]
@@ -61,6 +65,7 @@ class Shards:
                         for own, r in zip(counted, rows)]
         self._kept = told  # where a worker dies, the others' need not be made again
         self._best = shards.best_of_words
+        self._await(self._shards, self._shards, "bm25: shards weighed")
         return known.vocabulary()
 
     def encode(self, ids: list[str], corpus: Corpus, model: dict, settings: dict) -> dict[str, int]:
@@ -113,29 +118,38 @@ class Shards:
             return self._client.submit(_alone, function, *arguments, key=name)
 
     def _results(self, wanted: list, counted: list, what: str) -> list:
-        """The results of futures, or the first error; says how many of `counted` are there."""
+        """The results of futures; raises what `_await` raises."""
+        self._await(wanted, counted, what)
+        with self._explaining():
+            return self._client.gather(wanted)
+
+    def _await(self, wanted: list, counted: list, what: str) -> None:
+        """Waits for futures, or the first error, and says how many of `counted` are there. Raises
+        a KitError for whatever goes wrong, a cluster without a worker for a minute included."""
         from distributed import wait
 
         last = time.monotonic()
-        try:
+        with self._explaining(), self._client.as_current():
             while any(future.status == "pending" for future in wanted):
-                if time.monotonic() - last > PATIENCE:
-                    raise SearchError(f"the cluster has had no worker for {PATIENCE} s",
-                                      self._scheduler, "Start workers, and run the same again")
                 try:
-                    with self._client.as_current():
-                        wait(wanted, timeout=POLL)
+                    wait(wanted, timeout=POLL)
                 except TimeoutError:
                     done = sum(future.status == "finished" for future in counted)
                     say(f"{what}: {done} of {len(counted)}")
-                    if self._client.nthreads():
-                        last = time.monotonic()
-                failed = next((f for f in wanted if f.status == "error"), None)
-                if failed is not None:
-                    failed.result()
-            return self._client.gather(wanted)
-        except KitError:
-            raise
+                    last = time.monotonic() if self._client.nthreads() else last
+                if any(future.status == "error" for future in wanted):
+                    break
+                if time.monotonic() - last > PATIENCE:
+                    raise SearchError(f"the cluster has had no worker for {PATIENCE} s",
+                                      self._scheduler, "Start workers, and run the same again")
+            for future in wanted:
+                if future.status != "finished":
+                    future.result()
+
+    @contextmanager
+    def _explaining(self):
+        try:
+            yield
         except Exception as error:
             raise _explained(error, self._scheduler) from error
 
@@ -178,15 +192,25 @@ def connected(scheduler: str, number: int | None):
                           "pip install -r requirements.txt") from error
     with ExitStack() as held:
         try:
-            address = held.enter_context(_local(number)) if scheduler == "local" else scheduler
+            address = held.enter_context(_local(number)) if scheduler == LOCAL else scheduler
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of versions: it is an error below
                 client = held.enter_context(
                     Client(address, timeout=PATIENCE, set_as_default=False))
+        except Exception as error:  # of an address, in many kinds
+            raise SearchError(f"the scheduler can't be reached: {_said(error)}", scheduler,
+                              "Give the address that it prints when it starts, or local") from error
+        try:
             client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as error:
+            raise SearchError(f"the cluster got no worker within {PATIENCE} s", scheduler,
+                              "Start workers, and run the same again") from error
+        try:
             client.get_versions(check=True)
-        except Exception as error:
-            raise _explained(error, scheduler) from error
+        except ValueError as error:
+            raise SearchError(f"the cluster has other versions than this machine: {_said(error)}",
+                              scheduler, "Install the same requirements.txt on scheduler and "
+                              "workers") from error
         yield client
 
 
@@ -205,7 +229,7 @@ def _local(number: int | None):
         with dask.config.set({"distributed.nanny.pre-spawn-environ": environ}):
             cluster = LocalCluster(
                 n_workers=workers, threads_per_worker=threads, processes=True, host="127.0.0.1",
-                dashboard_address=None, memory_limit=None, local_directory=home,
+                dashboard_address="127.0.0.1:0", memory_limit=None, local_directory=home,
                 silence_logs=logging.CRITICAL,
                 env={"KIT_PROGRESS": "", "DASK_LOGGING__DISTRIBUTED": "critical"})
         with cluster:
@@ -218,22 +242,20 @@ def _explained(error: Exception, scheduler: str) -> KitError:
 
     if isinstance(error, KitError):
         return error
-    said = one_line(f"{type(error).__name__}: {error}", 300)
+    said = _said(error)
     if isinstance(error, KilledWorker):
         return SearchError("the workers died one after another over the same shard, which most "
                            "often means that the memory ran out", scheduler,
                            "Give workers more memory, or more shards")
-    if isinstance(error, TimeoutError) and "workers" in said:
-        return SearchError(f"the cluster got no worker within {PATIENCE} s", scheduler,
-                           "Start workers, and run the same again")
-    if isinstance(error, (OSError, TimeoutError)):
-        return SearchError(f"the scheduler can't be reached: {said}", scheduler,
-                           "Give the address that it prints when it starts, or local")
+    if isinstance(error, OSError):
+        return SearchError(f"the scheduler was lost: {said}", scheduler,
+                           "Start it again, and run the same again")
     if isinstance(error, (ImportError, AttributeError)) or "deserializ" in said:
         return SearchError(f"the cluster lacks the kit, or has another: {said}", scheduler,
                            "Install the same kit and requirements.txt on scheduler and workers")
-    if "ersion" in said:
-        return SearchError(f"the cluster has other versions than this machine: {said}", scheduler,
-                           "Install the same requirements.txt on scheduler and workers")
     return SearchError(f"the cluster failed: {said}", scheduler,
                        "Look into the logs of scheduler and workers, and run the same again")
+
+
+def _said(error: Exception) -> str:
+    return one_line(f"{type(error).__name__}: {error}", 300)
