@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kit.errors import KitError, MeasureError, ParamsError
 from kit.files import find_path
-from kit.params import load_params
+from kit.params import load_params, make_params
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,6 +87,17 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
     serve.set_defaults(command=_serve)
 
+    fuse = commands.add_parser("fuse", help="saved runs as one, without a search")
+    fuse.add_argument("runs", nargs="+", type=Path, metavar="RUN_FOLDER",
+                      help="a folder below outputs/runs")
+    fuse.add_argument("--method", default="rrf", help="rrf, minmax or zscore (default: rrf)")
+    fuse.add_argument("--k", type=int, help="K of rrf (default: 60)")
+    fuse.add_argument("--weights", metavar="WEIGHT,…",
+                      help="of minmax and zscore, in the order of the runs (default: 1 each)")
+    fuse.add_argument("--outputs", default="outputs",
+                      help="folder for the fused run, best that of the runs (default: outputs)")
+    fuse.set_defaults(command=_fuse)
+
     pin = commands.add_parser("pin", help="make a collection as it is a generation")
     pin.add_argument("collection", help="a name, a hub id or a folder")
     pin.add_argument("--revision", help="commit or tag of a hub data set")
@@ -141,7 +152,7 @@ def _run(options) -> None:
 
 def _score(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.evaluation.evaluate import evaluate
+    from kit.evaluation.evaluate import by_scope, evaluate
     from kit.retrieval.execute import without_own_entries
     from kit.retrieval.external import open_run
 
@@ -168,8 +179,10 @@ def _score(options) -> None:
     result |= {**seen, "protocol": options.protocol}
     for key, value in result.items():
         print(f"{key:20} {value}")
-    for name, figure in figures.items():
-        print(f"{name:20} {figure['mean']:.4f}")
+    for scope, mine in by_scope({"run": evaluation}).items():
+        for name in names:
+            label = name if scope == "all" else f"{name}, {scope}"
+            print(f"{label:20} {mine['run'].mean(name):.4f}")
 
 
 def _audit(options) -> None:
@@ -283,6 +296,31 @@ def _serve(options) -> None:
     from kit.retrieval.serve import serve
 
     serve(open_collection(options.collection), options.view, options.host, options.port)
+
+
+def _fuse(options) -> None:
+    from kit.retrieval.execute import fuse_runs, open_finished
+    from kit.retrieval.fusion import Fusion
+
+    if options.k is not None and options.method != "rrf":
+        raise ParamsError(f"--k changes nothing beside --method {options.method}", "--k",
+                          "Leave it out")
+    weights = None if options.weights is None else _weights(options.weights)
+    params = make_params({"outputs": options.outputs, "fusion_method": options.method,
+                          **({} if options.k is None else {"fusion_k": options.k}),
+                          "fusion_weights": weights}, "--method, --k, --weights")
+    made = Fusion(params.fusion_method, params.fusion_k, weights and tuple(weights.values()))
+    runs = [open_finished(find_path(str(folder)), params) for folder in options.runs]
+    print(fuse_runs(runs, made, params).folder)
+
+
+def _weights(text: str) -> dict[str, float]:
+    """{the number of a run: its weight}"""
+    try:
+        return {str(n): float(weight) for n, weight in enumerate(text.split(","), 1)}
+    except ValueError as error:
+        raise ParamsError(f"weights are numbers, not {text!r}", "--weights",
+                          "Give such as 0.3,0.7") from error
 
 
 def _pin(options) -> None:

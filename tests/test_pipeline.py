@@ -35,11 +35,11 @@ def outputs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def params(folder, outputs, tmp_path_factory):
-    """BM25 and a run file on that collection, in an outputs folder of their own."""
+    """BM25, a run file and their fusion on that collection, in an outputs folder of their own."""
     trec = tmp_path_factory.mktemp("run") / "mine.trec"
     trec.write_text("q0 Q0 d1 1 2.5 me\nq0 Q0 q0 2 2 me\nq2 Q0 d3 1 0.5 me\n")
     return make_params({
-        "experiment": "own", "collection": str(folder), "systems": ["bm25"], "depth": 10,
+        "experiment": "own", "collection": str(folder), "systems": ["bm25", "fusion"], "depth": 10,
         "run_files": {"mine": str(trec)}, "outputs": str(outputs),
         "measures": ["nDCG@10", "R@10", "RR", "GoldCoverage@10"]})
 
@@ -57,10 +57,10 @@ def runs_and_figures(outputs: Path) -> dict[str, bytes]:
     return runs | cards
 
 
-def test_leaves_the_notebooks_the_runs_two_scorecards_and_the_site(page, outputs):
+def test_leaves_the_notebooks_the_runs_their_scorecards_and_the_site(page, outputs):
     assert sorted(f.stem for f in (outputs / "notebooks/own").iterdir()) == sorted(NOTEBOOKS)
-    assert len(list(outputs.glob("runs/*/*/run.parquet"))) == 2
-    assert len(list(outputs.glob("reports/scorecards/*.json"))) == 2
+    assert len(list(outputs.glob("runs/*/*/run.parquet"))) == 3
+    assert len(list(outputs.glob("reports/scorecards/*.json"))) == 3
     assert page == outputs / "site/index.html" and page.exists()
 
 

@@ -140,7 +140,11 @@ def ranking(collection, run: pd.DataFrame, relevant: set[str], most: int = 8) ->
 _COUNTS = {"own_entries_excluded": "own entries excluded",
            "own_entries_in_the_file": "own entries that the file held", "empty_rankings": "empty rankings",
            "ties_at_the_cut": "ties at the cut", "query_texts_cut": "queries cut by the model",
-           "corpus_texts_cut": "documents cut by the model", "unknown_queries": "unknown queries left out",
+           "corpus_texts_cut": "documents cut by the model", "passages": "passages",
+           "passages_cut": "passages cut by the model",
+           "passages_not_scored": "rows of a document that stands higher, not scored",
+           "unknown_queries": "unknown queries left out",
+           "queries_that_a_run_lacks": "queries that a fused run lacks",
            "rank_disagrees": "rows ranked otherwise by the file"}
 
 
@@ -161,7 +165,7 @@ def run_table(runs: list) -> pd.DataFrame:
 
 def _counted(counts: dict, name: str):
     """A count; of texts that were cut, also of how many and as a share."""
-    of = counts.get(name.removesuffix("_cut")) if name.endswith("_cut") else None
+    of = counts.get(name.removesuffix("_cut")) if name.endswith("_cut") and name in counts else None
     return f"{counts[name]} of {of} ({counts[name] / of:.0%})" if of else counts.get(name)
 
 
@@ -205,6 +209,35 @@ def cost_table(runs: list) -> pd.DataFrame:
                          "device": run.manifest["system"]["settings"].get("device", "cpu")}
             for run in runs}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
+
+
+def passages(collection, runs: list, query_id: str) -> HTML:
+    """For one query, from each run of passages: the text of the passage that put its first relevant
+    document where it stands, or its first document where it found none; and the query's own."""
+    pairs = collection.pairs
+    relevant = set(pairs.loc[pairs["query_id"] == query_id, "doc_id"])
+    cards = [_passage(collection, run, query_id, relevant) for run in runs
+             if "passage" in run.table.column_names]
+    if not cards:
+        return HTML("<p>No system searched passages.</p>")
+    return HTML(patent(collection.row("queries", query_id), "Query") + "".join(cards))
+
+
+def _passage(collection, run, query_id: str, relevant: set[str]) -> str:
+    """A card with the passage of a run's hit, cut from the view that was searched."""
+    rows = run.table.filter(pc.equal(run.table["query_id"], query_id)).to_pylist()
+    if not rows:
+        return f"<p>{escape(run.system)} found nothing.</p>"
+    hit = next((row for row in rows if row["doc_id"] in relevant), rows[0])
+    row = collection.row("corpus", hit["doc_id"])
+    text = view_of(row.get(name) for name in run.manifest["views"]["corpus"]["fields"])
+    kind = "relevant" if hit["doc_id"] in relevant else "not labelled"
+    what = (f"{run.system}: {hit['doc_id']}, {kind}, at rank {hit['rank']} by its passage "
+            f"{hit['passage'] + 1}, characters {hit['start']:,} to {hit['end']:,} of {len(text):,}")
+    title = view_of([row["title"]]) or "(no title)"
+    found = escape(text[hit["start"]:hit["end"]]).replace("\n", "<br>")
+    return (f'<div style="{CARD}"><div style="{SMALL}">{escape(what)}</div>'
+            f"<p style='margin:.3em 0;font-weight:bold'>{escape(title)}</p><p>{found}</p></div>")
 
 
 def rankings(collection, runs: list, query_id: str, most: int = 8) -> HTML:

@@ -46,8 +46,9 @@ class Dense:
                  max_tokens: int | None = None, spans: int = 1, span_pool: str = "mean",
                  dtype: str = "float32", device: str | None = None, batch_size: int = 32,
                  cache: Path | None = None, shards=None):
-        """shards: those of a cluster (see cluster.py), which then holds the corpus. None of pooling, prompts and max_tokens: as published. Raises SearchError for a model
-        that is nowhere, declared nowhere, or not as it is declared."""
+        """None of pooling, prompts and max_tokens: as published. shards: those of a cluster (see
+        cluster.py), which then holds the corpus. Raises SearchError for a model that is nowhere,
+        declared nowhere, or not as it is declared."""
         listed = require_entry(entry, "embedding_entry") if entry else None
         self._source, identity, self._entry = locate_model(model, revision, listed)
         self._asked = {"pooling": pooling, "query_prompt": query_prompt,
@@ -61,8 +62,9 @@ class Dense:
                       "device": device, "batch_size": batch_size, "vectors": dtype,
                       "normalized": True, "decimals": DECIMALS,
                       "not_as_published": "; ".join(told) or None}
-        self._cache, self._seen, self._shards, self._corpus = cache, Counter(), shards, Corpus({}, None)
-        self._model_arguments = {
+        self._cache, self._seen = cache, Counter()
+        self._shards, self._corpus = shards, Corpus({}, None)
+        self._arguments = {
             "model": str(Path(self._source).resolve()) if identity["from"] == "folder" else model,
             "revision": revision, "entry": entry, "pooling": pooling, "query_prompt": query_prompt,
             "corpus_prompt": corpus_prompt, "max_tokens": max_tokens, "spans": spans,
@@ -109,10 +111,10 @@ class Dense:
         self._ids = ids
         self._places = rank_within_ids(pa.array(ids, pa.string()))
         if self._shards:
-            self._seen.update(self._shards.encode(ids, self._corpus, self._model_arguments,
+            self._seen.update(self._shards.encode(ids, self._corpus, self._arguments,
                                                   self.settings))
             return
-        self._vectors = self.encoded(len(ids), texts, "corpus")
+        self._vectors = self._encoded(len(ids), texts, "corpus")
 
     def search(self, query_text: str, topk: int) -> list[str]:
         """The identifiers of the topk nearest documents."""
@@ -120,7 +122,7 @@ class Dense:
 
     def search_batch(self, query_texts: list[str], topk: int) -> list[Answer]:
         """A ranking a query, with cosines as float32. An empty query finds nothing."""
-        queries = self.encoded(len(query_texts), query_texts, "query").astype(np.float32)
+        queries = self._encoded(len(query_texts), query_texts, "query").astype(np.float32)
         found = (self._shards.best(queries, self._places, topk) if self._shards else
                  engine.best(Cosines(self._vectors), queries, self._places, topk))
         answers = []
@@ -143,7 +145,7 @@ class Dense:
         """On how many workers and in how many shards it searched; nothing on one machine."""
         return self._shards.cost() if self._shards else {}
 
-    def encoded(self, size: int, texts: Iterable[str], role: str) -> np.ndarray:
+    def _encoded(self, size: int, texts: Iterable[str], role: str) -> np.ndarray:
         """Unit vectors of the texts, from the cache where they are there."""
         given = self.settings
         other = "query" if role == "corpus" else "corpus"

@@ -30,14 +30,25 @@ from kit.files import (
     write_json,
 )
 from kit.params import Params
-from kit.progress import blocks, steps
+from kit.progress import Stopwatch, blocks, steps
 from kit.provenance import git_state, machine
+from kit.retrieval import fusion
 from kit.retrieval.corpus import corpus_of
 from kit.retrieval.external import open_run
-from kit.retrieval.run import SCHEMA, ranked, ranks_within, shown, write_run
+from kit.retrieval.run import (
+    PASSAGE_COLUMNS,
+    cut_at,
+    documents_of,
+    passages_of,
+    ranked,
+    ranks_within,
+    schema_of,
+    shown,
+    write_run,
+)
 from kit.retrieval.shipped import make_system, system_names
 from kit.retrieval.system import Answer, said
-from kit.text.views import declaration, require_given, texts
+from kit.text.views import Titled, declaration, require_given, texts
 
 BLOCK = 128  # queries searched, checked and saved at a time
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
@@ -45,12 +56,14 @@ UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not h
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A run on disk: its folder, the ranking, and the manifest beside it with its digest."""
+    """A run on disk: its folder, the ranking of documents, and the manifest beside it with its
+    digest. rows: the ranking as it was saved, in which a document may stand with several passages."""
 
     folder: Path
     table: pa.Table
     manifest: dict
     manifest_sha256: str = ""
+    rows: pa.Table | None = None
 
     @property
     def system(self) -> str:
@@ -59,7 +72,7 @@ class SavedRun:
 
 
 def retrieve_all(collection, params: Params) -> list[SavedRun]:
-    """The run of every system of an experiment, run files last.
+    """The run of every system of an experiment, run files last, and behind them what is fused.
 
     Raises what `retrieve` raises, and SearchError when two would stand under one name.
     """
@@ -81,6 +94,9 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     require_sound(collection)
     if name in params.run_files:
         return _take_in(collection, name, params)
+    if name == fusion.NAME:
+        made = fusion.Fusion.from_params(params)
+        return fuse_runs([retrieve(collection, n, params) for n in made.of], made, params)
     require_given(collection, params.query_view, params.corpus_view)
     system = make_system(name, params)
     stated = _conditions(collection, params) | {
@@ -93,6 +109,28 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
             return _reopened(folder, params)
         with _recorded(stated, folder, params) as begun, _closed(system):
             return _search(collection, system, params, stated | begun, folder)
+
+
+def fuse_runs(runs: list[SavedRun], made: fusion.Fusion, params: Params) -> SavedRun:
+    """The saved run of a fusion, in the parameters' outputs: reopened if it is there whole, else
+    made and saved. Raises what `fusion.fuse` raises."""
+    stated = fusion.stated_of(runs, made)
+    folder = _folder(params, stated)
+    with only_one(folder):
+        if (folder / "manifest.json").exists():
+            return _reopened(folder, params)
+        origin, start = fusion.origin_of(runs), time.perf_counter()
+        lines = [(part["ledger"] or {}).get("sha256") for part in origin["inputs"]]
+        with _recorded(stated, folder, params, inputs=lines) as begun:
+            fused = fusion.fuse(runs, made)
+            seconds = {"index_seconds": 0.0, "search_seconds": time.perf_counter() - start}
+            dirty = (part["git"] or {} for part in origin["inputs"])  # what is fused stays so
+            git = next((g for g in dirty if g.get("dirty") is not False), begun["git"])
+            return _save(folder, fused.table, pd.Series(fusion.searched(runs[0])), {
+                **stated, **begun, **origin, "git": git, "own_entry_ranks": [],
+                "ties_at_the_cut": fused.ties_at_the_cut, "failures": fused.failures,
+                "notes": origin["notes"] | {"queries_that_a_run_lacks": fused.lacking},
+                "cost": seconds | origin["cost"] | {"peak_memory_mb": _peak_memory()}})
 
 
 def require_ready(collection, params: Params) -> None:
@@ -114,8 +152,19 @@ def reopen(folder: Path) -> SavedRun:
     if not path.exists() or digest_of_file(path) != manifest.get("run_sha256"):
         raise RunError("the run is not the one that its manifest names", folder,
                        "Delete the folder and search again")
-    return SavedRun(folder, pq.read_table(path, schema=SCHEMA), manifest,
-                    digest_of_file(folder / "manifest.json"))
+    rows = pq.read_table(path, schema=schema_of(pq.read_schema(path).names))
+    return SavedRun(folder, documents_of(rows), manifest, digest_of_file(folder / "manifest.json"),
+                    rows)
+
+
+def open_finished(folder: Path, params: Params) -> SavedRun:
+    """A saved run of any folder, held against the ledger of the parameters' outputs. Raises
+    RunError for a folder that holds none, and for a run that was changed."""
+    if not (folder / "manifest.json").is_file():
+        raise RunError("this is no run's folder: it holds no manifest.json", folder,
+                       "Name a folder below outputs/runs")
+    fusion.require_whole(read_manifest(folder / "manifest.json"), folder)
+    return _reopened(folder, params)
 
 
 def read_manifest(path: Path) -> dict:
@@ -177,7 +226,7 @@ def _counted(stated: dict) -> str:
     given = {name: v for name, v in system["given"].items() if name != "module_sha256"}
     return run_key({**stated, "system": {
         "name": system["name"], "version": system["version"],
-        "given": given if stated["views"] else {}}})
+        "given": given if stated["views"] or system["name"] == fusion.NAME else {}}})
 
 
 @contextmanager
@@ -198,8 +247,9 @@ def _reads_corpus(system) -> bool:
 
 
 @contextmanager
-def _recorded(stated: dict, folder: Path, params: Params):
-    """Notes in the ledger that a run begins and how it ends; yields what the manifest has of it."""
+def _recorded(stated: dict, folder: Path, params: Params, **more):
+    """Notes in the ledger that a run begins and how it ends; yields what the manifest has of it.
+    more: what else its first line states."""
     git, system = git_state(), stated["system"]
     with ledger.opened(params.outputs) as book:
         run = book.begin(
@@ -209,7 +259,7 @@ def _recorded(stated: dict, folder: Path, params: Params):
             corpus=stated["fingerprints"]["corpus"], depth=stated["depth"], sample=stated["sample"],
             views={role: view["view"] for role, view in (stated["views"] or {}).items()} or None,
             suite_version=SUITE_VERSION, git=git,
-            folder=folder.relative_to(outputs_folder(params.outputs)).as_posix())
+            folder=folder.relative_to(outputs_folder(params.outputs)).as_posix(), **more)
     if run.event["git"]["dirty"] is not False:  # the blocks of before are in the run too
         git = run.event["git"]
     try:
@@ -249,26 +299,42 @@ def _closed(system):
 
 
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
-    ids, start, indexed = list(collection.ids("corpus")), time.perf_counter(), None
-    if hasattr(system, "expect"):
-        system.expect(corpus_of(collection, params.corpus_view))
+    ids, prepared, indexed = list(collection.ids("corpus")), None, None
     if _reads_corpus(system):
-        system.prepare(ids, texts(collection, "corpus", params.corpus_view))
-        indexed = time.perf_counter() - start
+        prepared, indexed = prepare(collection, system, params.corpus_view)
     corpus_notes = system.notes()
     home = folder / f"parts-of-{_block_size(system)}"
     run = stated["ledger"]["sha256"]
     counts, parts = _search_blocks(collection, system, params, set(ids), home, run)
     searched, notes = counts.pop("seconds"), counts.pop("notes")
-    elsewhere = system.cost() if hasattr(system, "cost") else {}
-    saved = _save(folder, _joined(parts), searched_ids(collection, params), {
+    table = joined(parts)
+    if getattr(system, "answers", "documents") == "passages":
+        notes["passages_not_scored"] = len(table) - len(documents_of(table))
+    saved = _save(folder, table, searched_ids(collection, params), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings},
         "notes": corpus_notes | notes,
-        "cost": {"index_seconds": indexed, "search_seconds": searched,
-                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                 **elsewhere}})
+        "cost": {"preprocessing_seconds": prepared, "index_seconds": indexed,
+                 "search_seconds": searched,
+                 "peak_memory_mb": _peak_memory()}})
     shutil.rmtree(home)
     return saved
+
+
+def _peak_memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def prepare(collection, system, view: str) -> tuple[float, float]:
+    """Gives the system the corpus, as texts or, for passages, as (fields, title); the seconds of
+    preprocessing (reading and cleaning, for passages also tokens and splitting) and of the rest."""
+    watch, start, ids = Stopwatch(), time.perf_counter(), list(collection.ids("corpus"))
+    if hasattr(system, "expect"):
+        system.expect(corpus_of(collection, view))
+    if getattr(system, "passages", False):
+        system.prepare(ids, Titled(collection, view))
+        seconds = system.preprocessing_seconds
+    else:
+        system.prepare(ids, watch.over(texts(collection, "corpus", view)))
+        seconds = watch.seconds
+    return seconds, time.perf_counter() - start - seconds
 
 
 def _save(folder: Path, table: pa.Table, searched: pd.Series, manifest: dict) -> SavedRun:
@@ -292,18 +358,10 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     """Searches block by block, each saved and noted in the ledger before the next; returns the
     manifest's counts and the blocks' rankings. A block that is there counts as searched if it is
     the one that the ledger notes for this run."""
-    positions = query_positions(collection, params)
-    wanted = set(positions.tolist())
-    query_ids = list(collection.ids("queries"))
-    chosen = ((query_ids[i], text) for i, text in enumerate(
-        texts(collection, "queries", params.query_view)) if i in wanted)
     own = doc_ids if collection.shared_ids else set()
-    size = _block_size(system)
-    total = -(-len(positions) // size)
     seen, tables = [], []
     saved = ledger.read(params.outputs).blocks(run)
-    for n, block in enumerate(steps(blocks(chosen, size), f"{system.name}: blocks of {size} queries",
-                                    total)):
+    for n, block in enumerate(query_blocks(collection, system, params)):
         path = parts / f"{n:06d}.parquet"
         if n not in saved or saved[n] != _block_digest(path):
             table, counts = _search_block(system, block, params.depth, doc_ids, own)
@@ -316,6 +374,18 @@ def _search_blocks(collection, system, params: Params, doc_ids: set[str], parts:
     if not seen:
         raise SearchError("there is no query to search", "queries", "Give a collection with queries")
     return {name: _total([s[name] for s in seen]) for name in seen[0]}, tables
+
+
+def query_blocks(collection, system, params: Params):
+    """Yields the queries that are searched as lists of (query_id, text), as many as the system has
+    saved at a time."""
+    positions = query_positions(collection, params)
+    wanted, query_ids = set(positions.tolist()), list(collection.ids("queries"))
+    chosen = ((query_ids[i], text) for i, text in enumerate(
+        texts(collection, "queries", params.query_view)) if i in wanted)
+    size = _block_size(system)
+    return steps(blocks(chosen, size), f"{system.name}: blocks of {size} queries",
+                 -(-len(positions) // size))
 
 
 def _block_digest(path: Path) -> str | None:
@@ -340,13 +410,29 @@ def _total(values: list):
 
 def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[str]):
     """The ranking of a block of (query_id, text), and its counts."""
-    # one more for the own entry, one more to see whether the cut falls into a tie
-    topk = min(depth + 2, len(doc_ids))
+    topk = _asked(system, [query_id for query_id, _ in block if query_id in own], depth, doc_ids)
     start = time.perf_counter()
     answers = _answers(system, [text for _, text in block], topk)
-    counts = {"own_entries_excluded": 0, "own_entry_ranks": [], "ties_at_the_cut": 0, "failures": [],
-              "notes": system.notes(), "seconds": time.perf_counter() - start}
-    rows = ([], [], [])
+    seconds = time.perf_counter() - start
+    table, counts = table_of(block, answers, topk, depth, doc_ids, own,
+                             getattr(system, "passages", False))
+    return table, {**counts, "notes": system.notes(), "seconds": seconds}
+
+
+def _asked(system, own: list[str], depth: int, doc_ids: set[str]) -> int:
+    """How much to ask for: one more to see whether the cut falls into a tie, and one more for the
+    own entry, which in a ranking of passages may stand with all that it has."""
+    if getattr(system, "answers", "documents") == "passages":
+        return depth + 1 + system.most_passages(own)
+    return min(depth + 2, len(doc_ids))
+
+
+def table_of(block: list, answers: list, topk: int, depth: int, doc_ids: set[str], own: set[str],
+             passages: bool) -> tuple[pa.Table, dict]:
+    """The ranking of a block of (query_id, text) from its answers to `topk`: checked, without own
+    entries, cut; and the counts of that."""
+    counts = {"own_entries_excluded": 0, "own_entry_ranks": [], "ties_at_the_cut": 0, "failures": []}
+    rows, where = ([], [], []), [np.empty((0, len(PASSAGE_COLUMNS)), np.int32)]
     for (query_id, _), answer in zip(block, answers):
         fault = answer if isinstance(answer, str) else misbehaviour(answer, topk, doc_ids)
         if fault:
@@ -358,7 +444,8 @@ def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[s
         counts["ties_at_the_cut"] += tied
         for column, values in zip(rows, ([query_id] * len(kept.ids), kept.ids, kept.scores)):
             column.extend(values)
-    return ranked(*rows), counts
+        where += [kept.passages] if passages else []
+    return ranked(*rows, np.concatenate(where) if passages else None), counts
 
 
 def _answers(system, query_texts: list[str], topk: int) -> list:
@@ -376,13 +463,13 @@ def _answers(system, query_texts: list[str], topk: int) -> list:
 
 def misbehaviour(answer: Answer, topk: int, doc_ids: set[str]) -> str | None:
     """What is wrong with an answer, as a sentence; None when it is as it must be."""
-    ids, scores = answer
+    ids, scores, passages = answer
     if len(ids) > topk:
         return f"{len(ids)} identifiers, where {topk} were asked for"
     strange = [i for i in ids if not isinstance(i, str)]
     if strange:  # None among them
         return f"{reprlib.repr(strange[0])} where an identifier, a text, is asked for"
-    if len(set(ids)) < len(ids):
+    if passages is None and len(set(ids)) < len(ids):
         return f"identifier {shown(next(i for i in ids if ids.count(i) > 1))} twice"
     unknown = next((i for i in ids if i not in doc_ids), None)
     if unknown is not None:
@@ -403,26 +490,28 @@ def _finite(scores, n: int) -> bool:
 
 def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
     """The answer under the tie rule, without the query's own entry, cut to the depth; the rank at
-    which that entry stood, 0 if nowhere; and whether the cut fell into a tie. An order without
-    scores gets falling ones."""
-    ids, scores = _in_order(answer)
-    rank = ids.index(own_entry) + 1 if own_entry in ids else 0
-    left = [i for i in ids if i != own_entry]
-    rest = np.delete(scores, rank - 1) if rank else scores
-    tied = len(left) > depth and rest[depth - 1] == rest[depth]
-    return Answer(left[:depth], rest[:depth]), rank, bool(tied)
+    which that entry stood among the documents, 0 if nowhere; and whether the cut fell into a tie. An
+    order without scores gets falling ones."""
+    ids, scores, passages = _in_order(answer)
+    rank = list(dict.fromkeys(ids)).index(own_entry) + 1 if own_entry in ids else 0
+    left = [i for i, name in enumerate(ids) if name != own_entry]
+    tied = len(left) > depth and scores[left[depth - 1]] == scores[left[depth]]
+    left = left[:depth]
+    return Answer([ids[i] for i in left], scores[left],
+                  None if passages is None else passages[left]), rank, bool(tied)
 
 
-def _in_order(answer: Answer) -> tuple[list[str], np.ndarray]:
+def _in_order(answer: Answer) -> Answer:
     """Identifiers and float32 scores by the tie rule: a cut in any other order keeps the wrong."""
-    ids, scores = answer
+    ids, scores, passages = answer
     if scores is None:
-        return ids, np.arange(len(ids), 0, -1).astype(np.float32)
+        return Answer(ids, np.arange(len(ids), 0, -1).astype(np.float32))
     scores = np.asarray(scores, np.float32)
-    # text compares by code point, which is the order of its UTF-8 bytes
+    # stable; text compares by code point, which is the order of its UTF-8 bytes
     order = sorted(range(len(ids)), key=ids.__getitem__, reverse=True)
     order.sort(key=lambda i: -scores[i])
-    return [ids[i] for i in order], scores[order]
+    return Answer([ids[i] for i in order], scores[order],
+                  None if passages is None else passages[order])
 
 
 def _take_in(collection, name: str, params: Params) -> SavedRun:
@@ -433,7 +522,7 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     table = table.filter(pc.is_in(table["query_id"], pa.array(searched, pa.string())))
     ranks = own_entry_ranks(table) if collection.shared_ids else []
     table, own = without_own_entries(table, collection)
-    table, tied = _cut_runs(table, params.depth)
+    table, tied = cut_at(table, params.depth)
     stated = _conditions(collection, params) | {
         "system": {"name": name, "version": "run file",
                    "given": {"file": path.name}, "settings": {"sha256": digest_of_file(path)}},
@@ -449,7 +538,8 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
                 **stated, **begun, "own_entries_excluded": int(own_entries),
                 "own_entry_ranks": ranks, "ties_at_the_cut": tied, "failures": [],
                 "notes": {**seen, "own_entries_in_the_file": own},
-                "cost": {"index_seconds": None, "search_seconds": None, "peak_memory_mb": None}})
+                "cost": dict.fromkeys(("preprocessing_seconds", "index_seconds", "search_seconds",
+                                       "peak_memory_mb"))})
 
 
 def _refuse_own_result(path: Path, table: pa.Table, params: Params) -> None:
@@ -482,16 +572,8 @@ def without_own_entries(table: pa.Table, collection) -> tuple[pa.Table, int]:
     return left.set_column(2, "rank", ranks_within(left["query_id"])), len(table) - len(left)
 
 
-def _cut_runs(table: pa.Table, depth: int) -> tuple[pa.Table, int]:
-    """A run cut to the depth, and how many of its queries have a tie at the cut."""
-    rank, score = table["rank"].to_numpy(), table["score"].to_numpy()
-    last = np.flatnonzero(rank == depth + 1)
-    tied = int((score[last] == score[last - 1]).sum())
-    return table.filter(pa.array(rank <= depth)), tied
-
-
-def _joined(parts: list[pa.Table]) -> pa.Table:
+def joined(parts: list[pa.Table]) -> pa.Table:
     """The blocks as one run, in the order of a run's queries."""
     table = pa.concat_tables(parts)
     return ranked(table["query_id"].combine_chunks(), table["doc_id"].combine_chunks(),
-                  table["score"].to_numpy())
+                  table["score"].to_numpy(), passages_of(table))

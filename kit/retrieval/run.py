@@ -2,6 +2,11 @@
 
 The tie rule is trec_eval's own: float32 score descending, then doc_id descending by bytes. Runs
 hold their queries in ascending order of query_id.
+
+A run of passages has three more columns: the passage's number within its document, from 0, and where
+it starts and ends in the document's text (characters of the run's corpus view). In such a run a row is
+a document with the passage that scored best, or a passage of its own: then a document may stand more
+than once, and is scored by the first.
 """
 
 import math
@@ -20,18 +25,51 @@ from kit.files import written_whole
 
 SCHEMA = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()),
                     ("rank", pa.int32()), ("score", pa.float32())])
+PASSAGE_COLUMNS = ("passage", "start", "end")
+PASSAGE_SCHEMA = pa.schema([*SCHEMA, *((name, pa.int32()) for name in PASSAGE_COLUMNS)])
 _BLANKS, _RANK = re.compile(r"[ \t]+"), re.compile(r"\d{1,9}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-def ranked(query_ids, doc_ids, scores) -> pa.Table:
-    """A run from three arrays of one length: ordered by the tie rule, ranks from 1."""
+def schema_of(names: list[str]) -> pa.Schema:
+    """The schema of a run with these columns."""
+    return PASSAGE_SCHEMA if "passage" in names else SCHEMA
+
+
+def ranked(query_ids, doc_ids, scores, passages: np.ndarray | None = None) -> pa.Table:
+    """A run from arrays of one length: ordered by the tie rule, ranks from 1. passages: int32, rows
+    × PASSAGE_COLUMNS; of a document's passages that tie, the first stands first."""
     scores = np.asarray(scores, dtype=np.float32) + np.float32(0)  # -0.0 becomes 0.0
     table = pa.table({"query_id": pa.array(query_ids, pa.string()),
                       "doc_id": pa.array(doc_ids, pa.string()), "score": scores})
     order = [("query_id", "ascending"), ("score", "descending"), ("doc_id", "descending")]
+    if passages is not None:
+        for name, values in zip(PASSAGE_COLUMNS, passages.T):
+            table = table.append_column(name, pa.array(values, pa.int32()))
+        order.append(("passage", "ascending"))
     table = table.take(pc.sort_indices(table, sort_keys=order))
-    return table.add_column(2, "rank", ranks_within(table["query_id"])).cast(SCHEMA)
+    table = table.add_column(2, "rank", ranks_within(table["query_id"]))
+    return table.cast(schema_of(table.column_names))
+
+
+def passages_of(run: pa.Table) -> np.ndarray | None:
+    """A run's passages, rows × PASSAGE_COLUMNS; None for a run without."""
+    if "passage" not in run.column_names:
+        return None
+    return np.stack([run[name].to_numpy() for name in PASSAGE_COLUMNS], axis=1)
+
+
+def documents_of(run: pa.Table) -> pa.Table:
+    """The run with each document once, where it stands first, ranks anew."""
+    if "passage" not in run.column_names:
+        return run
+    docs = _codes(run["doc_id"]).astype(np.int64)
+    pairs = _codes(run["query_id"]) * (docs.max(initial=0) + 1) + docs
+    first = np.sort(np.unique(pairs, return_index=True)[1])
+    if len(first) == len(run):
+        return run
+    left = run.take(pa.array(first))
+    return left.set_column(2, "rank", ranks_within(left["query_id"]))
 
 
 def ranks_within(query_ids) -> pa.Array:
@@ -54,10 +92,18 @@ def rank_within_ids(ids: pa.Array) -> np.ndarray:
     return places
 
 
+def cut_at(run: pa.Table, depth: int) -> tuple[pa.Table, int]:
+    """A run cut to the depth, and how many of its queries have a tie at the cut."""
+    rank, score = run["rank"].to_numpy(), run["score"].to_numpy()
+    last = np.flatnonzero(rank == depth + 1)
+    tied = int((score[last] == score[last - 1]).sum())
+    return run.filter(pa.array(rank <= depth)), tied
+
+
 def write_run(path: Path, run: pa.Table) -> None:
     """Writes a run as Parquet, whole or not at all."""
     with written_whole(path) as part:
-        pq.write_table(run.cast(SCHEMA), part)
+        pq.write_table(run.cast(schema_of(run.column_names)), part)
 
 
 def write_trec(path: Path, run: pa.Table, name: str) -> None:

@@ -241,7 +241,7 @@ def encoded(rows: Rows, model: dict, settings: dict) -> Encoded:
     if other:
         raise SearchError(f"a worker's model differs in {', '.join(other)}", platform.node(),
                           "Give all machines the same model, and name embedding_device")
-    vectors = system.encoded(len(part.ids("corpus")), texts(part, "corpus", rows.view), "corpus")
+    vectors = system._encoded(len(part.ids("corpus")), texts(part, "corpus", rows.view), "corpus")
     return Encoded(np.asarray(vectors), system.notes(), _row_digests(part), _places(part))
 
 

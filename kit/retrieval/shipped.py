@@ -3,11 +3,15 @@
 from kit.errors import SearchError
 from kit.params import Params
 from kit.retrieval.bm25 import Bm25
+from kit.retrieval.by_passage import Bm25Passages, DensePassages
 from kit.retrieval.dense import Dense
 from kit.retrieval.foreign import Foreign
+from kit.retrieval.fusion import NAME, Fusion
 from kit.retrieval.service import Service
 
-SHIPPED = {"bm25": Bm25, "embedding": Dense, "service": Service, "object": Foreign}
+SHIPPED = {"bm25": Bm25, "embedding": Dense, "bm25-passages": Bm25Passages,
+           "embedding-passages": DensePassages, "service": Service, "object": Foreign,
+           NAME: Fusion}
 
 
 def make_system(name: str, params: Params):
@@ -22,7 +26,7 @@ def make_system(name: str, params: Params):
 
 
 def system_names(params: Params) -> list[str]:
-    """The names of all systems of an experiment, run files last.
+    """The names of all systems of an experiment: run files behind the rest, a fusion last.
 
     Raises SearchError for a name that is unknown, or that a run file takes from a shipped system.
     """
@@ -36,7 +40,7 @@ def system_names(params: Params) -> list[str]:
     names = list(dict.fromkeys([*params.systems, *params.run_files]))
     if not names:
         raise SearchError("there is no system to search with", "systems", "Name one, such as bm25")
-    return names
+    return sorted(names, key=lambda name: name == NAME)
 
 
 def _may_be_named(name: str) -> bool:

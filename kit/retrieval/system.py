@@ -11,8 +11,11 @@ The systems that ship also answer a batch, with scores. What they all have in co
 - `search(query_text, topk) -> list[str]`
 - `search_batch(query_texts, topk) -> list[Answer | str]`: a text says how it failed on the query
 - `notes() -> dict[str, int]`: what it saw since it was last asked, such as texts that it cut;
-  a name that ends in `_most` is the greatest of its kind, all others are added up- `cost()`, `close()`: where there are any, what a manifest adds to the run's cost, and what ends
+  a name that ends in `_most` is the greatest of its kind, all others are added up
+- `cost()`, `close()`: where there are any, what a manifest adds to the run's cost, and what ends
   it, well or not
+
+One that searches passages (see `by_passage`) says so by `passages = True`: its corpus comes as fields.
 """
 
 import traceback
@@ -22,10 +25,14 @@ import numpy as np
 
 
 class Answer(NamedTuple):
-    """One query's ranking: identifiers, best first, and their float32 scores (None: an order)."""
+    """One query's ranking: identifiers, best first, and their float32 scores (None: an order).
+
+    passages: int32, identifiers × `run.PASSAGE_COLUMNS`: where each scored; None: not of passages.
+    """
 
     ids: list[str]
     scores: np.ndarray | None
+    passages: np.ndarray | None = None
 
 
 def top_k(scores: np.ndarray, places: np.ndarray, k: int) -> np.ndarray:

@@ -195,8 +195,9 @@ _PRINTABLE = frozenset(map(chr, range(0x20, 0x7F))) | frozenset("\t\n\r")
 
 
 MOST_MARKS = 30
-_MARKS = re.compile("[{}]{{{},}}".format(
-    "".join(c for c in map(chr, range(0x300, 0x1E94B)) if unicodedata.combining(c)), MOST_MARKS + 1))
+_COMBINING = frozenset(c for c in map(chr, range(0x300, 0x1E94B)) if unicodedata.combining(c))
+_MARKS = re.compile("(?=[^\0-\u02ff])[{}]{{{},}}".format(  # most characters fail the short class
+    "".join(sorted(_COMBINING)), MOST_MARKS + 1))
 
 
 def _characters(text: str) -> str:
@@ -206,11 +207,14 @@ def _characters(text: str) -> str:
     # Every other blank, control and unseen character is unprintable to Python.
     if "â€" in text or not text.isprintable():
         text = " ".join(_seen(_reread_as_utf8(text)).split())
-    text = _BLANKS.sub(" ", text).strip(" ")
+    text = (_BLANKS.sub(" ", text) if "  " in text else text).strip(" ")
     if text.isascii():
         return text
-    # composing takes the square of a run's length, and no script stacks so many
-    return unicodedata.normalize("NFC", _MARKS.sub(lambda run: run[0][:MOST_MARKS], text))
+    # composing takes the square of a run's length, and no script stacks so many; a longer run
+    # holds one of every 31st characters
+    if not _COMBINING.isdisjoint(text[MOST_MARKS::MOST_MARKS + 1]):
+        text = _MARKS.sub(lambda run: run[0][:MOST_MARKS], text)
+    return unicodedata.normalize("NFC", text)
 
 
 def _reread_as_utf8(text: str) -> str:
@@ -321,17 +325,18 @@ def _decoded(text: str) -> str:
     """Decode the entities once, the doubly escaped ones as one; drop escaped sub and sup."""
     if "lt;/su" in text:
         text = _ESCAPED_INDEX.sub("", text)
-    return _ENTITY.sub(_entity, text)
+    return _ENTITY.sub(lambda match: _entity(match[0]), text)
 
 
-def _entity(match: re.Match[str]) -> str:
+@lru_cache(maxsize=4096)
+def _entity(written: str) -> str:
     """Give an entity's sign; one of unknown name stays, less its own double escape."""
-    number, end, name = match.groups()
+    number, end, name = _ENTITY.fullmatch(written).groups()
     if name:
         return _named(name) or f"&{name};"
     code = int(number[1:], 16) if number[0] in "xX" else int(number)
     # Without a semicolon a small number is hardly a character: "&#10 screws".
-    return match[0] if code < 32 and not end else html.unescape(f"&#{code};")
+    return written if code < 32 and not end else html.unescape(f"&#{code};")
 
 
 def _named(name: str) -> str:

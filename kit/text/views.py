@@ -64,14 +64,37 @@ def join_list(value) -> str:
 
 def texts(collection, table: str, view: str) -> Iterator[str]:
     """The view of each row of `queries` or `corpus`, in the table's order, in bounded memory."""
+    for parts in fields(collection, table, view):
+        yield "\n".join(parts)
+
+
+def fields(collection, table: str, view: str) -> Iterator[list[str]]:
+    """The cleaned fields of each row's view, the empty ones left out; the row's text is these,
+    joined by newlines. In the table's order, in bounded memory."""
     require_view(view, table)
-    fields = list(VIEWS[view])
-    for batch in collection.batches(table, fields):
-        for row in zip(*(batch[name] for name in fields)):
-            yield view_of(row)
+    names = list(VIEWS[view])
+    for batch in collection.batches(table, names):
+        for row in zip(*(batch[name] for name in names)):
+            yield _filled(row)
+
+
+class Titled:
+    """The fields of each document's view, as `fields` gives them, with its title; read anew by each
+    loop over it."""
+
+    def __init__(self, collection, view: str):
+        self._collection, self._view = collection, view
+
+    def __iter__(self) -> Iterator[tuple[list[str], str]]:
+        return zip(fields(self._collection, "corpus", self._view),
+                   texts(self._collection, "corpus", "title"))
 
 
 def view_of(values) -> str:
     """Cleaned fields joined by newlines; an empty field leaves no line."""
+    return "\n".join(_filled(values))
+
+
+def _filled(values) -> list[str]:
     cleaned = (cleaning.clean(join_list(value)) for value in values)
-    return "\n".join(text for text in cleaned if text)
+    return [text for text in cleaned if text]

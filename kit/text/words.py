@@ -27,24 +27,21 @@ class Vocabulary:
     """
 
     def __init__(self, terms: Iterable[str] = ()):
-        self._slots = np.zeros(1 << 10, np.uint64)
-        self._letters, self._borders = np.empty(1 << 12, np.uint8), np.zeros(1 << 9, np.int64)
+        self._slots = np.zeros(1 << 11, np.uint64)
+        self._letters, self._borders = np.empty(1 << 12, np.uint64), np.zeros(1 << 9, np.int64)
         self._size = 0
-        joined = pa.array(list(terms), pa.large_string())
-        self.add(*_unpacked(joined))
+        self.add(pa.array(list(terms), pa.large_string()))
 
     def __len__(self) -> int:
         return self._size
 
     def ids(self, text: str) -> np.ndarray:
         """The ids (int32) of the text's words in their order; words that are new are added."""
-        letters, borders, count, _, _ = _split(text)
-        return self._look_up(letters, borders, count, grow=True)
+        return self._look_up(*_split(text)[:2], grow=True)
 
     def known(self, text: str) -> np.ndarray:
         """The ids (int32) of the text's words in their order, those that are new left out."""
-        letters, borders, count, _, _ = _split(text)
-        ids = self._look_up(letters, borders, count, grow=False)
+        ids = self._look_up(*_split(text)[:2], grow=False)
         return ids[ids >= 0]
 
     def spans(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,23 +49,36 @@ class Vocabulary:
 
         starts and ends (int32) are places of characters: text[start:end].lower() is the word.
         """
-        letters, borders, count, starts, ends = _split(text)
-        return self._look_up(letters, borders, count, grow=True), starts, ends
+        letters, borders, starts, ends = _split(text)
+        return self._look_up(letters, borders, grow=True), starts, ends
 
     def terms(self) -> list[str]:
         """The words by id."""
         return self.packed().to_pylist()
 
-    def packed(self) -> pa.LargeStringArray:
-        """The words by id, in the memory of an Arrow array; to save, and to make another of."""
-        borders = self._borders[:self._size + 1].copy()
-        letters = self._letters[:borders[-1]].copy()
-        return pa.LargeStringArray.from_buffers(
-            self._size, pa.py_buffer(borders), pa.py_buffer(letters))
+    def packed(self, first: int = 0) -> pa.LargeStringArray:
+        """The words by id, from `first` on, as one Arrow array: to save, and to `add` elsewhere."""
+        from kit.text.scanning import unpack
 
-    def add(self, letters: np.ndarray, borders: np.ndarray) -> np.ndarray:
-        """The ids (int32) of packed words: word i is letters[borders[i]:borders[i + 1]]."""
-        return self._look_up(letters, borders, len(borders) - 1, grow=True)
+        borders = self._borders[first:self._size + 1]
+        data = np.empty(8 * (borders[-1] - borders[0]), np.uint8)
+        places = np.zeros(len(borders), np.int64)
+        data.resize(unpack(self._letters, borders, data, places), refcheck=False)
+        return pa.LargeStringArray.from_buffers(
+            len(places) - 1, pa.py_buffer(places), pa.py_buffer(data))
+
+    def add(self, terms: pa.LargeStringArray) -> np.ndarray:
+        """The ids (int32) of words as the tokenizer gives them; those that are new are added."""
+        from kit.text.scanning import pack
+
+        if not len(terms):
+            return np.empty(0, np.int32)
+        _, places, data = terms.buffers()
+        places = np.frombuffer(places, np.int64)[terms.offset:terms.offset + len(terms) + 1]
+        letters = np.zeros((places[-1] - places[0]) // 8 + len(terms), np.uint64)
+        borders = np.zeros(len(places), np.int64)
+        pack(np.frombuffer(data, np.uint8), places, letters, borders)
+        return self._look_up(letters, borders, grow=True)
 
     def in_order(self) -> tuple["Vocabulary", np.ndarray]:
         """The same words numbered by code point, and the new id (int32) by the old one."""
@@ -82,15 +92,15 @@ class Vocabulary:
     def of(cls, packed: pa.LargeStringArray) -> "Vocabulary":
         """A vocabulary of the words that another one had `packed`."""
         made = cls()
-        made.add(*_unpacked(packed))
+        made.add(packed)
         return made
 
-    def _look_up(self, letters, borders, count: int, grow: bool) -> np.ndarray:
+    def _look_up(self, letters: np.ndarray, borders: np.ndarray, grow: bool) -> np.ndarray:
         from kit.text.scanning import look_up
 
-        ids = np.empty(count, np.int32)
-        after = look_up(letters, borders, count, self._slots, self._letters, self._borders,
-                        self._size, grow, ids)
+        ids = np.empty(len(borders) - 1, np.int32)
+        after = look_up(letters, borders, self._slots, self._letters, self._borders, self._size,
+                        grow, ids)
         if grow:
             self._slots, self._letters, self._borders, self._size = after
         return ids
@@ -104,7 +114,7 @@ def count_terms(texts: Iterable[str]) -> tuple[sparse.csr_array, Vocabulary]:
     """
     seen, rows = Vocabulary(), Rows()
     for text in texts:
-        rows.append(*rows.tally(seen.ids(text), len(seen)))
+        rows.add(seen, text)
     vocabulary, place = seen.in_order()
     return rows.matrix(place), vocabulary
 
@@ -116,18 +126,19 @@ class Rows:
         self._columns, self._counts = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.uint16)
         self._ends, self._room = [0], np.zeros(0, np.int32)
 
-    def tally(self, ids: np.ndarray, terms: int) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct ids (int32) and how often each stands (int32); ids are below `terms`."""
+    def add(self, vocabulary: Vocabulary, text: str) -> None:
+        """One more row, of a text's words; the vocabulary may grow by it, and no other is used."""
         from kit.text.scanning import tally
 
-        if len(self._room) < terms:
-            self._room = np.zeros(2 * terms, np.int32)
+        ids = vocabulary.ids(text)
+        if len(self._room) < len(vocabulary):
+            self._room = np.zeros(2 * len(vocabulary), np.int32)
         columns, counts = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
         distinct = tally(ids, self._room, columns, counts)
-        return columns[:distinct], counts[:distinct]
+        self.extend(columns[:distinct], counts[:distinct], [distinct])
 
-    def append(self, columns: np.ndarray, counts: np.ndarray) -> None:
-        """One more row; columns in any order."""
+    def extend(self, columns: np.ndarray, counts: np.ndarray, lengths: list[int]) -> None:
+        """More rows, one after the other, of these lengths; a row's columns in any order."""
         start = self._ends[-1]
         end = start + len(columns)
         if end > len(self._columns):
@@ -137,7 +148,17 @@ class Rows:
         if len(counts) and counts.max() > np.iinfo(self._counts.dtype).max:
             self._counts = self._counts.astype(np.int32)
         self._columns[start:end], self._counts[start:end] = columns, counts
-        self._ends.append(end)
+        for length in lengths:
+            self._ends.append(self._ends[-1] + length)
+
+    def taken(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows' columns, counts (int32) and ends (int64) since the last call, and forgets
+        them."""
+        end = self._ends[-1]
+        found = (self._columns[:end].copy(), self._counts[:end].astype(np.int32),
+                 np.array(self._ends[1:], np.int64))
+        self._ends = [0]
+        return found
 
     def matrix(self, place: np.ndarray) -> sparse.csr_array:
         """The rows so far, columns renamed by `place` and sorted; takes the rows' own memory."""
@@ -154,19 +175,19 @@ class Rows:
                                 shape=(len(self._ends) - 1, len(place)))
 
 
-def _split(text: str):
-    """A text's words packed (letters, borders), how many they are, and their starts and ends."""
+def _split(text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A text's words packed (letters, borders), and their starts and ends in the text."""
     from kit.text.scanning import split
 
     if "Σ" in text:
         text = _with_small_sigmas(text)
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    most = len(data) // 3 + 1
-    letters = np.empty(3 * len(data) // 2 + 4, np.uint8)  # Ⱥ has two bytes, ⱥ three
+    most = len(data) // 3 + 1  # of words: two characters, and a third or İ's end between them
+    letters = np.empty(3 * len(data) // 16 + most + 1, np.uint64)  # Ⱥ has two bytes, ⱥ three
     borders = np.zeros(most + 1, np.int64)
     starts, ends = np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
     count = split(data, _lower(), letters, borders, starts, ends)
-    return letters, borders[:count + 1], count, starts[:count], ends[:count]
+    return letters, borders[:count + 1], starts[:count], ends[:count]
 
 
 def _with_small_sigmas(text: str) -> str:
@@ -177,17 +198,11 @@ def _with_small_sigmas(text: str) -> str:
 
 @cache
 def _lower() -> np.ndarray:
-    """By code point, its lower case if it is part of a word, else 0 (uint32)."""
+    """By code point, the UTF-8 of its lower case, lowest byte first, if it is part of a word, else
+    0 (uint32)."""
     every = "".join(map(chr, range(POINTS)))
     lower = np.zeros(POINTS, np.uint32)
     for match in re.finditer(r"\w+", every):
         for place, char in enumerate(match[0], match.start()):
-            lower[place] = ord(char.lower()[0])
+            lower[place] = int.from_bytes(char.lower()[0].encode(), "little")
     return lower
-
-
-def _unpacked(packed: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
-    _, borders, letters = packed.buffers()
-    borders = np.frombuffer(borders, np.int64)[packed.offset:packed.offset + len(packed) + 1] \
-        if len(packed) else np.zeros(1, np.int64)
-    return (np.frombuffer(letters, np.uint8) if letters else np.empty(0, np.uint8)), borders

@@ -556,3 +556,39 @@ def test_a_fragment_is_cleaned_in_time(path):
 def test_a_flood_of_combining_marks_is_cut_to_thirty():
     flood = "a" + "\u0327\u0316" * 400_000 + "b"  # composing this would take minutes
     assert clean(flood) == unicodedata.normalize("NFC", "a" + "\u0327\u0316" * 15 + "b")
+
+
+# --- short cuts ---------------------------------------------------------------------------------
+
+
+class Never:
+    """Stands for the set of combining marks, and lets no text take the short cut around them."""
+
+    def isdisjoint(self, _) -> bool:
+        return False
+
+
+marked = st.tuples(st.text("ae\u1100é ", max_size=70), st.integers(28, 64),
+                   st.sampled_from("\u0301\u0316\u05b0\U0001e944"), any_text)
+
+
+@anything
+@given(any_text | pieces | marked.map(lambda m: m[0] + m[1] * m[2] + m[3]))
+def test_the_short_cut_around_marks_changes_nothing(text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cleaning, "_COMBINING", Never())
+        whole = clean(text)
+    assert clean(text) == whole
+
+
+def test_the_shortest_run_that_is_cut_is_found_wherever_it_begins():
+    for place in range(1, 70):
+        before, marks = "x" * place, "\u0334" * 31
+        assert clean(before + marks + "y") == before + marks[:30] + "y"
+
+
+@anything
+@given(pieces | st.text("&#x1aAmp;ltG9 ", max_size=30))
+def test_an_entity_reads_alone_as_it_reads_in_its_text(text):
+    for match in cleaning._ENTITY.finditer(text):
+        assert cleaning._ENTITY.fullmatch(match[0]).groups() == match.groups()
