@@ -17,7 +17,7 @@ from kit.retrieval.engine import even_blocks
 # Costs relative to each other, measured on two cores of a server; the optimum is flat.
 CELL = 1.0      # one number of one unit in the matrix product
 POSTING = 70.0  # one posting added to one query's scores
-FILL = 60.0     # one posting written into the dense matrix
+FILL = 70.0     # one posting written into the dense matrix
 CLEAR = 6.0     # one cell of the dense matrix cleared
 ROOM = 2**26    # numbers in the dense matrix and the queries' one together, at most
 UNIT = np.finfo(np.float32).eps / 2
@@ -199,12 +199,20 @@ def _fill(dense, pointer, base, units, weights, out):
 
 @numba.njit(parallel=True, cache=True)
 def _add(starts, terms, counts, pointer, base, units, weights, out):
+    """Adds the postings of each query's terms. Where they are is looked up first for all of them:
+    most are few, and each look-up waits for memory."""
     for i in numba.prange(len(out)):
-        row = out[i]
-        for j in range(starts[i], starts[i + 1]):
-            t, count = terms[j], counts[j]
-            for p in range(base + pointer[t], base + pointer[t + 1]):
-                row[units[p]] += count * weights[p]
+        row, own = out[i], slice(starts[i], starts[i + 1])
+        asked, often = terms[own], counts[own]
+        first, last = np.empty(len(asked), np.uint64), np.empty(len(asked), np.uint64)
+        for j in range(len(asked)):
+            t = np.uint32(asked[j])
+            first[j] = np.uint64(base) + pointer[t]
+            last[j] = np.uint64(base) + pointer[t + np.uint32(1)]
+        for j in range(len(asked)):
+            unit, weight, count = units[first[j]:last[j]], weights[first[j]:last[j]], often[j]
+            for p in range(len(unit)):
+                row[unit[p]] += count * weight[p]
 
 
 @numba.njit(parallel=True, cache=True)
