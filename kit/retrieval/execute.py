@@ -315,7 +315,8 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
         "notes": corpus_notes | notes,
         "cost": {"preprocessing_seconds": prepared, "index_seconds": indexed,
                  "search_seconds": searched,
-                 "peak_memory_mb": _peak_memory()}})
+                 "peak_memory_mb": _peak_memory(),
+                 **(system.cost() if hasattr(system, "cost") else {})}})
     shutil.rmtree(home)
     return saved
 

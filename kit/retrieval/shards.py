@@ -99,9 +99,7 @@ class Whole(NamedTuple):
     seen: Seen
 
     def vocabulary(self) -> Vocabulary:
-        made = Vocabulary()
-        made.add(self.letters, self.borders)
-        return made
+        return Vocabulary.of(_packed(self.letters, self.borders))
 
 
 class Shard:
@@ -200,7 +198,7 @@ def summed(parts: list[Told], settings: dict) -> Whole:
     """All shards together. Raises SearchError when no document has a term."""
     union, df = Vocabulary(), np.zeros(0, np.int64)
     for part in parts:
-        ids = union.add(part.letters, part.borders)
+        ids = union.add(_packed(part.letters, part.borders))
         df = np.concatenate((df, np.zeros(len(union) - len(df), np.int64)))
         df[ids] += part.df  # a shard has each term once
     if not len(union):
@@ -216,7 +214,7 @@ def summed(parts: list[Told], settings: dict) -> Whole:
 
 def weighed(own: Counted, whole: Whole, settings: dict, first: int) -> Shard:
     """A counted shard with the weights that its terms have in the whole corpus."""
-    terms = whole.vocabulary().add(own.letters, own.borders)
+    terms = whole.vocabulary().add(_packed(own.letters, own.borders))
     engine = Bm25Engine(own.counts, settings, of_all=Statistics(whole.units, whole.words, np.empty(0)),
                         idf=whole.idf[terms])
     return Shard(engine, own.places, first, terms, sha256_of_rows([own.rows]))
@@ -292,3 +290,8 @@ def _unpacked(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
     _, edges, letters = packed.buffers()
     return (np.frombuffer(letters, np.uint8) if letters else np.empty(0, np.uint8),
             np.frombuffer(edges, np.int64)[:len(packed) + 1])
+
+
+def _packed(letters: np.ndarray, edges: np.ndarray) -> pa.LargeStringArray:
+    return pa.LargeStringArray.from_buffers(len(edges) - 1, pa.py_buffer(edges),
+                                            pa.py_buffer(letters))
