@@ -191,7 +191,8 @@ def counted(rows: Rows) -> Counted:
 def told(own: Counted) -> Told:
     """What all need to know of a counted shard."""
     _, statistics = measured(own.counts)
-    return Told(own.letters, own.borders, statistics.df, statistics.units, statistics.words, own.rows)
+    return Told(own.letters, own.borders, statistics.df, statistics.units, statistics.words,
+                own.rows)
 
 
 def summed(parts: list[Told], settings: dict) -> Whole:
@@ -215,8 +216,8 @@ def summed(parts: list[Told], settings: dict) -> Whole:
 def weighed(own: Counted, whole: Whole, settings: dict, first: int) -> Shard:
     """A counted shard with the weights that its terms have in the whole corpus."""
     terms = whole.vocabulary().add(_packed(own.letters, own.borders))
-    engine = Bm25Engine(own.counts, settings, of_all=Statistics(whole.units, whole.words, np.empty(0)),
-                        idf=whole.idf[terms])
+    of_all = Statistics(whole.units, whole.words, np.empty(0, np.int64))
+    engine = Bm25Engine(own.counts, settings, of_all=of_all, idf=whole.idf[terms])
     return Shard(engine, own.places, first, terms, sha256_of_rows([own.rows]))
 
 

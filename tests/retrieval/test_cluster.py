@@ -188,7 +188,7 @@ def test_an_address_with_no_scheduler(address, monkeypatch):
 
 def test_a_cluster_that_never_gets_a_worker(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.3)
-    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", host="127.0.0.1") as empty:
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty:
         with pytest.raises(SearchError) as error:
             with connected(empty.scheduler_address, None):
                 pass
@@ -198,8 +198,8 @@ def test_a_cluster_that_never_gets_a_worker(monkeypatch):
 def test_a_cluster_that_loses_its_workers(mini, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.3)
     monkeypatch.setattr(cluster, "POLL", 0.05)
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0",
-                      host="127.0.0.1", silence_logs=50) as small:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, host="127.0.0.1",
+                      protocol="tcp", dashboard_address="127.0.0.1:0", silence_logs=50) as small:
         many = Bm25(shards=Shards(small.scheduler_address, 2, "mini", None, False, "title"))
         many.prepare(list(mini.ids("corpus")), ())
         small.scale(0)
