@@ -247,18 +247,34 @@ def _aggregated(values, starts, kind, top):
     """queries × passages to queries × documents, in the values' own precision."""
     out = np.empty((len(values), len(starts) - 1), values.dtype)
     for i in numba.prange(len(values)):
+        room = np.empty(top, values.dtype)
         for d in range(len(starts) - 1):
             own = values[i, starts[d]:starts[d + 1]]
             if kind == 0:
                 out[i, d] = own.max()
                 continue
             if kind == 1 and top < len(own):
-                own = np.sort(own)[len(own) - top:]
+                _fill_best(own, room)
+                own = room
             total = 0.0  # float64: a document may have thousands of passages
             for value in own:
                 total += value
             out[i, d] = total if kind == 3 else total / len(own)
     return out
+
+
+@numba.njit(cache=True)
+def _fill_best(values, room):
+    """The best of more values than there is room for, ascending: most are below those held."""
+    n = len(room)
+    room[:] = np.sort(values[:n])
+    for value in values[n:]:
+        if value > room[0]:
+            at = 1
+            while at < n and room[at] < value:
+                room[at - 1] = room[at]
+                at += 1
+            room[at - 1] = value
 
 
 @numba.njit(cache=True)
