@@ -320,7 +320,7 @@ def test_documents_once_are_left_as_they_are(search):
 
 @pytest.mark.parametrize("given, error", [
     ({"passage_aggregation": "max"}, ParamsError), ({"passage_stride": 99}, ParamsError),
-    ({"bm25_engine": "rank-bm25"}, SearchError)])
+    ({"bm25_engine": "rank-bm25"}, SearchError), ({"engine": "dask"}, SearchError)])
 def test_what_passages_can_not_be_is_refused_before_a_search(given, error):
     with pytest.raises(error):
         make_system("bm25-passages", Params(passage_length=64, **given))
