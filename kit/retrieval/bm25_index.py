@@ -119,7 +119,6 @@ class Estimate(NamedTuple):
         return cls(round(BYTES_AT_LEAST + BYTES_A_POSTING * distinct * documents),
                    size / BYTES_A_SECOND)
 
-
     @classmethod
     def of_passages(cls, documents: int, size: int, length: int, stride: int) -> "Estimate":
         """The same where passages are counted, which hold a word as often as they overlap."""
