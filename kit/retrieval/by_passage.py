@@ -19,6 +19,7 @@ from scipy import sparse
 from kit.errors import ParamsError, SearchError
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
+from kit.provenance import memory_left
 from kit.retrieval.bm25 import Bm25, collapsed
 from kit.retrieval.bm25_engine import Bm25Engine
 from kit.retrieval.dense import Cosines, Dense
@@ -253,6 +254,8 @@ class Counts:
     def _make_room(self, entries: int, longest: int, terms: int) -> None:
         need = self._size + entries
         if need > len(self._columns):
+            _require_room((need + need // 4 - len(self._columns))
+                          * (self._columns.itemsize + self._counts.itemsize))
             self._columns.resize(need + need // 4, refcheck=False)
             self._counts.resize(need + need // 4, refcheck=False)
         if longest > np.iinfo(self._counts.dtype).max:
@@ -273,6 +276,16 @@ class Counts:
                                   shape=(len(ends) - 1, len(place)))
         matrix.sort_indices()
         return matrix
+
+
+def _require_room(size: int) -> None:
+    """Raises SearchError where so many bytes more are not left: overlapping passages may take a
+    thousand times their text."""
+    left = memory_left()
+    if left is not None and size > left:
+        raise SearchError(f"BM25 over these passages needs {size / 1e9:.1f} GB of memory more, and "
+                          f"{left / 1e9:.1f} GB are left", "passage_stride, corpus_view",
+                          "Give a longer stride or a shorter corpus_view")
 
 
 @compiled

@@ -52,6 +52,14 @@ def test_one_passage_a_document_is_document_search(docs, asked, variant, title):
     assert rows(bm25_over(docs, WHOLE, variant, answers="passages").search_batch(asked, 5)) == wanted
 
 
+def test_passages_beyond_the_memory_are_refused_before_they_are_counted(monkeypatch):
+    monkeypatch.setattr(by_passage, "memory_left", lambda: 10**9)
+    long = [[" ".join(["aa", "bb"] * 30_000)]]
+    assert len(bm25_over(long, Rule(8192, 4096)).index.begins) == 14
+    with pytest.raises(SearchError, match="GB of memory more, and 1.0 GB are left"):
+        bm25_over(long, Rule(8192, 1))
+
+
 def plain_passages(docs: list[list[str]], rule: Rule) -> list[tuple[int, str]]:
     """(document, text) of every passage."""
     found = []
