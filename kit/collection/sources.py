@@ -350,7 +350,12 @@ def _own_schemas(builder, layout: Layout) -> list[pa.Schema]:
     schemas = []
     for file in files:
         with fsspec.open(str(file)) as stream:
-            schemas.append(pq.read_schema(stream))
+            names = (schema := pq.read_schema(stream)).names
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise CollectionError(f"the column '{twice}' stands twice", str(file),
+                                  "Write the table anew with one of the two")
+        schemas.append(schema)
     return schemas
 
 

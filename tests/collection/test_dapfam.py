@@ -300,6 +300,13 @@ def test_the_published_folder_opens_a_file_a_table(tmp_path, make_dapfam, readme
     assert opened(published, streaming=True).fingerprints == asked
 
 
+def test_a_column_that_stands_twice_is_named(tmp_path, make_dapfam):
+    folder = changed(make_dapfam(tmp_path), "corpus", lambda t: t.append_column(
+        "title_en", pa.array(["x"] * 3)))
+    with pytest.raises(CollectionError, match="the column 'title_en' stands twice"):
+        opened(folder)
+
+
 def test_a_folder_without_its_relations_is_told_what_it_lacks(tmp_path, make_dapfam):
     folder = make_dapfam(tmp_path)
     shutil.rmtree(folder / "relations")
