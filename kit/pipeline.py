@@ -15,7 +15,7 @@ from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 from kit import errors
-from kit.collection.registry import registered_corpora
+from kit.collection.registry import is_kits_own, registered_corpora
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
@@ -65,9 +65,8 @@ def check_experiment(params: Params) -> Collection:
     collection = open_collection(params.collection, revision=params.revision,
                                  streaming=params.streaming)
     require_sound(collection)
-    if registered_corpora(collection.environment):  # found before the search, not after
-        rules.require_own_environment(collection.environment, collection.fingerprints["corpus"],
-                                      collection.source)
+    if is_kits_own(collection.environment) or registered_corpora(collection.environment):
+        rules.require_own_name(collection)  # found before the search, not after
     if positives(collection, params.protocol).empty:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")

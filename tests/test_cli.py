@@ -333,3 +333,14 @@ def test_what_can_not_be_fused_is_one_line(capsys, two_runs, tmp_path, arguments
     names = {"a": runs[0].folder, "b": runs[1].folder, "bare": tmp_path / "bare"}
     arguments = [str(names.get(a, a)) for a in arguments]
     assert said in refused(capsys, "fuse", *arguments, "--outputs", str(outputs))
+
+
+@pytest.mark.parametrize("change", [
+    {"failures": 5}, {"failures": [{"query_id": 1}]}, {"fingerprints": None}, {"suite_version": 2},
+    {"system": "bm25"}, {"views": {}}, {"cost": {"search_seconds": "3"}}, {"ledger": "x"}], ids=str)
+def test_a_manifest_of_other_kinds_is_not_fused(capsys, two_runs, tmp_path, change):
+    outputs, runs = two_runs
+    (tmp_path / "run.parquet").write_bytes((runs[1].folder / "run.parquet").read_bytes())
+    (tmp_path / "manifest.json").write_text(json.dumps({**runs[1].manifest, "ledger": None, **change}))
+    said = refused(capsys, "fuse", str(runs[0].folder), str(tmp_path), "--outputs", str(outputs))
+    assert f"manifest is not as the kit writes it: {next(iter(change))}" in said

@@ -46,6 +46,7 @@ class Layout:
     convert: (table, data) -> data in Sophia's columns, or None where they are that already.
     columns: {table: Features} as the opened tables have them: Sophia's, and what is added to them.
     forms: {column: the types it may come in}; such a column may also be missing.
+    files: {table: the stem of its one file, where a folder has files in place of folders}.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Layout:
     convert: Callable | None = None
     columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
     forms: dict[str, tuple] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
     def own_features(self, table: str, schemas: list[pa.Schema]) -> Features:
         """The features of a table; a column of several forms in the one that all its files have."""
@@ -129,6 +131,8 @@ def _fits(found: pa.DataType, feature) -> bool:
         return pa.types.is_struct(found) and all(
             found.get_field_index(name) >= 0 and _fits(found.field(name).type, part)
             for name, part in feature.items())
+    if feature.dtype == "date32":
+        return pa.types.is_date(found) or pa.types.is_timestamp(found)
     if feature.dtype != "string":
         return pa.types.is_floating(found) or pa.types.is_integer(found)
     if pa.types.is_dictionary(found):
@@ -142,7 +146,7 @@ def _type_name(feature) -> str:
         return f"a list of {_type_name(feature.feature)}s"
     if isinstance(feature, dict):
         return "struct of " + " and ".join(feature)
-    return "string" if feature.dtype == "string" else "number"
+    return feature.dtype if feature.dtype in ("string", "date32") else "number"
 
 
 def id_rules(table: str, ids: pd.Series) -> list[tuple[str, pd.Series]]:

@@ -44,6 +44,7 @@ from kit.errors import CollectionError
 from kit.files import find_path, safe_name
 
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
+_RELATIONS = re.compile(rb"^[ \t-]*config_name:[ \t]*[\"']?relations[\"']?[ \t]*\r?$", re.MULTILINE)
 BATCH = 256  # rows at a time: some 10 MB of full texts
 
 
@@ -262,8 +263,17 @@ def _layout(where: str, entry: Entry | None) -> Layout:
                 f"the folder holds {ROWS_FILE} and {', '.join(tables)}, two sets of queries", where,
                 "Keep one of them")
         return ROWS
-    looks = folder.is_dir() and any(folder.glob("relations*"))
+    looks = folder.is_dir() and _has_relations(folder)
     return DAPFAM if looks or (entry is not None and entry.layout == DAPFAM.name) else SOPHIA
+
+
+def _has_relations(folder: Path) -> bool:
+    """Whether relations lie in a folder, or its README has a config of them: the published folder's
+    file of relations bears another name."""
+    if any(folder.glob("relations*")) or (folder / f"{DAPFAM.files['qrels']}.parquet").exists():
+        return True
+    readme = folder / "README.md"
+    return readme.is_file() and bool(_RELATIONS.search(readme.read_bytes()))
 
 
 def _known() -> str:
@@ -295,6 +305,8 @@ def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> 
     folder, config = Path(where), layout.configs[table]
     if folder.is_dir() and (layout is ROWS or not (folder / "README.md").exists()):
         files = sorted(glob.escape(str(f)) for f in (folder / config).glob("*.parquet"))
+        alone = [folder / f"{name}.parquet" for name in (config, layout.files.get(table)) if name]
+        files = files or [glob.escape(str(f)) for f in alone if f.is_file()][:1]
         if not files and layout is ROWS:
             raise CollectionError(f"beside {ROWS_FILE} there is no {config}/*.parquet", where,
                                   "Put the corpus there, as Parquet in the columns of Sophia's")
@@ -354,7 +366,12 @@ def _own_schemas(builder, layout: Layout) -> list[pa.Schema]:
     schemas = []
     for file in files:
         with fsspec.open(str(file)) as stream:
-            schemas.append(pq.read_schema(stream))
+            names = (schema := pq.read_schema(stream)).names
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise CollectionError(f"the column '{twice}' stands twice", str(file),
+                                  "Write the table anew with one of the two")
+        schemas.append(schema)
     return schemas
 
 
@@ -371,7 +388,8 @@ def _features(table: str, schemas: list[pa.Schema], faults: list[Fault],
             pa.schema([(name, *own)]))[name] if stays else wanted[name]
     if not features:
         raise CollectionError(f"the table {table} has none of the layout's columns", table,
-                              f"it asks for {', '.join(wanted)}")
+                              "DAPFAM's tables need their relations beside them" if "relevant_id" in
+                              present else f"it asks for {', '.join(wanted)}")
     return Features(features)
 
 

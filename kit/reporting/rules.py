@@ -8,7 +8,7 @@ begins with its rule. This is the one place that decides; the others ask here.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kit.collection.registry import registered_corpora
+from kit.collection.registry import is_kits_own, registered_corpora
 from kit.errors import RuleError
 from kit.files import digest_of
 from kit.relevance.protocols import PROTOCOLS
@@ -150,6 +150,16 @@ def require_own_environment(environment: str, corpus: str, where) -> None:
             f"the environment '{environment}' is the name of the corpus "
             f"{' or '.join(map(short, known))}, and this corpus is {short(corpus)}", where,
             "Give this collection another name: rename its folder")
+
+
+def require_own_name(collection) -> None:
+    """Raises RuleError (rule 2) for a collection under the name of the kit's own data that it is not,
+    or that it can't be held against: of some no generation is registered."""
+    name, corpus = collection.environment, collection.fingerprints["corpus"]
+    require_own_environment(name, corpus, collection.source)
+    if collection.entry is None and is_kits_own(name) and corpus not in registered_corpora(name):
+        raise IDENTICAL.broken(f"'{name}' is the name of the kit's own data", collection.source,
+                               "Give this collection another name: rename its folder")
 
 
 def require_as_begun(manifest: dict, begun: dict, where) -> None:

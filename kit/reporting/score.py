@@ -20,7 +20,7 @@ from kit.evaluation.measures import MEASURES, parse_measure, sentence
 from kit.files import outputs_folder, write_json
 from kit.params import Params
 from kit.relevance.slices import SCOPES
-from kit.reporting import calibration, plots, show
+from kit.reporting import calibration, plots, rules, show
 from kit.reporting.comparison import over
 from kit.reporting.modes import MODES, mode_of
 from kit.reporting.scorecard import (
@@ -83,7 +83,9 @@ def _with_the_modes(run: SavedRun, params: Params) -> list[str]:
 
 def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.DataFrame],
                      params: Params) -> list[Path]:
-    """A scorecard a run, and the list of them under the experiment's name; the cards' paths."""
+    """A scorecard a run, and the list of them under the experiment's name; the cards' paths. Raises
+    RuleError (rule 2) for a collection under the name of the kit's own data."""
+    rules.require_own_name(collection)
     cards = [make_scorecard(collection, run, figures[run.system], params) for run in runs]
     stands = calibration.standing(cards, collection.entry, params.outputs)
     paths = [write_scorecard(card.model_copy(update={"calibration": stands}), params.outputs)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kit import SUITE_VERSION
 from kit.errors import RunError, SearchError
@@ -22,11 +23,6 @@ from kit.retrieval.run import cut_at, ranked
 
 NAME = "fusion"  # in `systems` and on scorecards
 MANY_VIEWS = {"view": "those of its runs"}  # of the corpus, where they differ
-NEEDED = ("system", "environment", "generation", "fingerprints", "depth", "queries", "corpus_size",
-          "sample", "views", "failures", "empty_queries", "own_entries_excluded", "notes", "cost",
-          "suite_version", "run_sha256", "status")
-
-
 @dataclass(frozen=True)
 class Fusion:
     """How runs are fused. method: rrf, minmax or zscore. k: of rrf. weights: one a run (None: 1
@@ -259,12 +255,77 @@ def require_fusable(runs: list) -> None:
             first["query view"] = mine["query view"]
 
 
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
+class _System(_Part):
+    name: str
+    version: str
+    given: dict
+
+
+class _View(_Part):
+    view: str
+
+
+class _QueryView(_View):
+    sha256: str
+
+
+class _Views(_Part):
+    query: _QueryView
+    corpus: _View
+
+
+class _Prints(_Part):
+    together: str
+
+
+class _Failure(_Part):
+    query_id: str
+    fault: str
+
+
+class _Event(_Part):
+    sha256: str
+
+
+class _Manifest(_Part):
+    """What a fusion asks of a run's manifest."""
+
+    system: _System
+    environment: str
+    generation: str | None
+    fingerprints: _Prints
+    depth: int
+    queries: int
+    corpus_size: int
+    sample: dict | None
+    views: _Views | None
+    failures: list[_Failure]
+    empty_queries: list[str]
+    own_entries_excluded: int
+    notes: dict
+    cost: dict[str, float | None]
+    suite_version: str
+    run_sha256: str
+    status: str
+    ledger: _Event | None = None
+    git: dict | None = None
+
+
 def require_whole(manifest: dict, folder) -> None:
-    """Raises RunError for a manifest that lacks what a fusion asks of it."""
-    lacking = [name for name in NEEDED if name not in manifest]
-    if lacking:
-        raise RunError(f"the run's manifest lacks {', '.join(lacking[:3])}", folder,
-                       "Search again, and fuse that run")
+    """Raises RunError for a manifest that lacks what a fusion asks of it, or has it otherwise."""
+    try:
+        _Manifest.model_validate(manifest)
+    except ValidationError as error:
+        found = error.errors()
+        lacking = [e["loc"][0] for e in found if e["type"] == "missing" and len(e["loc"]) == 1]
+        what = (f"lacks {', '.join(lacking[:3])}" if lacking else
+                f"is not as the kit writes it: {'.'.join(map(str, found[0]['loc']))}")
+        raise RunError(f"the run's manifest {what}", folder,
+                       "Search again, and fuse that run") from error
 
 
 def _conditions(run) -> dict:

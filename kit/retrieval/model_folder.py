@@ -58,7 +58,7 @@ def read_folder(folder: Path) -> Seen:
 def _json(path: Path, otherwise):
     """A JSON file of the kind that the other modules expect, or what stands for one that is not
     there."""
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():  # a link to nowhere is a file that was lost
         return otherwise
     kind = list if path.name == "modules.json" else dict
     try:
@@ -77,10 +77,15 @@ def _damaged(path: Path, what: str) -> SearchError:
 
 def _parts(folder: Path, modules: list | None) -> list[tuple[str, str]]:
     """(kind, path) of each module, such as ("Pooling", "1_Pooling")."""
-    try:
-        parts = [(str(m["type"]).split(".")[-1], str(m["path"])) for m in modules or ()]
-    except (TypeError, KeyError) as error:
-        raise _damaged(folder / "modules.json", "a module lacks type or path") from error
+    stated, home = [m if isinstance(m, dict) else {} for m in modules or ()], folder.resolve()
+    if not all(isinstance(m.get(name), str) for m in stated for name in ("type", "path")):
+        raise _damaged(folder / "modules.json", "a module lacks type or path")
+    parts = [(m["type"].split(".")[-1], m["path"]) for m in stated]
+    outside = next((path for _, path in parts if "\0" in path
+                    or not (folder / path).resolve().is_relative_to(home)), None)
+    if outside is not None:  # no digest of the folder would cover it
+        raise SearchError(f"modules.json names {outside[:80]!r}, which lies outside the folder", folder,
+                          "Give a folder that holds all of its modules")
     unnamed = [f.name for f in sorted(folder.iterdir()) if f.is_dir()
                and re.fullmatch(r"\d+_[A-Za-z]\w*", f.name) and f.name not in [p for _, p in parts]
                and (f / "config.json").exists()]
@@ -92,14 +97,20 @@ def _parts(folder: Path, modules: list | None) -> list[tuple[str, str]]:
 
 def _pooling(folder: Path, parts: list) -> dict:
     """The pooling module's configuration, its way under "way"; {} without a module."""
-    path = next((path for kind, path in parts if kind == "Pooling"), None)
-    if path is None:
+    paths = [path for kind, path in parts if kind == "Pooling"]
+    if not paths:
         return {}
+    if len(paths) > 1:
+        raise SearchError("the folder has more than one pooling module", folder,
+                          "Give a model that pools once")
+    path = paths[0]
     config = _json(folder / path / "config.json", None)
     if config is None:
         raise _damaged(folder / path / "config.json", "it is missing, and modules.json names it")
     ways = config.get("pooling_mode") or [w for key, w in POOLINGS.items() if config.get(key)]
-    ways = [ways] if isinstance(ways, str) else list(ways)
+    ways = [ways] if isinstance(ways, str) else ways
+    if not isinstance(ways, list):
+        raise _damaged(folder / path / "config.json", "its pooling_mode is no text")
     return {**config, "way": "+".join(map(str, ways)) or None}
 
 
@@ -131,8 +142,8 @@ def _prompts(value) -> dict[str, frozenset]:
 
 
 def _default_prompt(said: dict) -> str:
-    prompts = said.get("prompts")
-    text = prompts.get(said.get("default_prompt_name")) if isinstance(prompts, dict) else None
+    prompts, name = said.get("prompts"), said.get("default_prompt_name")
+    text = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
     return text if isinstance(text, str) else ""
 
 
@@ -163,7 +174,7 @@ def _require_weights(folder: Path) -> None:
                 header = json.loads(file.read(size))
             ends = [part["data_offsets"][1] for name, part in header.items() if name != "__metadata__"]
             whole = 8 + size + max(ends) == path.stat().st_size
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             whole = False
         if not whole:
             raise _damaged(path, "it is not whole")

@@ -1,5 +1,6 @@
 """DAPFAM's own columns, read as Sophia's; its relations, and what they may not say."""
 
+import datetime
 import shutil
 from pathlib import Path
 
@@ -242,6 +243,29 @@ def test_listed_classes_of_another_type_are_a_broken_column(tmp_path, make_dapfa
     assert [(f.table, f.column) for f in data.faults] == [("corpus", THREE)]
 
 
+def test_classes_in_small_letters_are_classes():
+    assert three_characters(["h04", "a01b 3/02"]) == ["A01", "H04"]
+    assert codes("h04l 9/32") == ["H04L9/32"]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("day", [datetime.date(2001, 2, 3), datetime.datetime(2001, 2, 3)])
+def test_a_date_may_come_as_one(tmp_path, make_dapfam, day, streaming):
+    data = opened(changed(make_dapfam(tmp_path), "corpus", with_column(
+        "earliest_claim_date", [day, None, day])), streaming=streaming)
+    assert data.faults == []
+    assert list(data.frame("corpus", ["publication_date"])["publication_date"]) == [
+        "2001-02-03", None, "2001-02-03"]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_codes_that_are_no_utf8_are_an_error_of_one_line(tmp_path, make_dapfam, streaming):
+    raw = pa.Array.from_buffers(pa.string(), 3, pa.array([b"\xff", b"H04L", b"A01B"]).buffers())
+    folder = changed(make_dapfam(tmp_path), "corpus", with_column("ipcr_codes_str", raw))
+    with pytest.raises(CollectionError, match="not UTF-8"):
+        opened(folder, streaming=streaming).frame("corpus", ["ipc"])
+
+
 # --- places ---------------------------------------------------------------------------------------
 
 def test_the_miniature_moved_elsewhere_is_the_same_collection(tmp_path, mini_dapfam):
@@ -249,3 +273,42 @@ def test_the_miniature_moved_elsewhere_is_the_same_collection(tmp_path, mini_dap
     shutil.copytree(miniature.folder("mini-dapfam"), home)
     assert opened(home).fingerprints == mini_dapfam.fingerprints
     assert opened(home, streaming=True).fingerprints == mini_dapfam.fingerprints
+
+
+PUBLISHED = """---
+configs:
+- config_name: corpus
+  data_files: "corpus.parquet"
+- config_name: queries
+  data_files: "queries.parquet"
+- config_name: relations
+  data_files: "qrels_all.parquet"
+---
+"""
+
+
+@pytest.mark.parametrize("readme", [PUBLISHED, None])
+def test_the_published_folder_opens_a_file_a_table(tmp_path, make_dapfam, readme):
+    made = make_dapfam(tmp_path)
+    asked, published = opened(made).fingerprints, tmp_path / "published"
+    published.mkdir()
+    for table, name in {"queries": "queries", "corpus": "corpus", "relations": "qrels_all"}.items():
+        shutil.copy(made / table / "train.parquet", published / f"{name}.parquet")
+    if readme:
+        (published / "README.md").write_text(readme)
+    assert opened(published).fingerprints == asked
+    assert opened(published, streaming=True).fingerprints == asked
+
+
+def test_a_column_that_stands_twice_is_named(tmp_path, make_dapfam):
+    folder = changed(make_dapfam(tmp_path), "corpus", lambda t: t.append_column(
+        "title_en", pa.array(["x"] * 3)))
+    with pytest.raises(CollectionError, match="the column 'title_en' stands twice"):
+        opened(folder)
+
+
+def test_a_folder_without_its_relations_is_told_what_it_lacks(tmp_path, make_dapfam):
+    folder = make_dapfam(tmp_path)
+    shutil.rmtree(folder / "relations")
+    with pytest.raises(CollectionError, match="relations beside them"):
+        opened(folder)

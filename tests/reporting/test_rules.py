@@ -2,12 +2,14 @@
 
 import dataclasses
 import json
+import shutil
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from kit.cli import main
+from kit.collection.miniature import folder
 from kit.collection.registry import user_registry
 from kit.collection.sources import open_collection
 from kit.errors import CollectionError, KitError, RuleError, ScorecardError
@@ -115,6 +117,17 @@ def test_2_another_corpus_under_the_same_environments_name(bench):
 def test_2_another_corpus_under_the_miniatures_name(bench):
     other = bench.folder("mini", corpus=["d1", "d2", "d3", "d4", "d5"])
     refused(rules.IDENTICAL, bench.card, source=other, match="environment 'mini'")
+
+
+@pytest.mark.parametrize("name", ["dapfam-45k", "sophia-75k"])
+def test_2_the_name_of_kits_own_data_of_which_no_generation_is_known(bench, name):
+    other = bench.open(bench.folder(name, corpus=["d1", "d2", "d3", "d4", "d5"]))
+    said = refused(rules.IDENTICAL, rules.require_own_name, other, match=f"'{name}' is the name of")
+    assert said == refused(rules.IDENTICAL, score.write_scorecards, other, [], {}, bench.params())
+
+
+def test_2_the_miniature_may_lie_in_a_folder_of_its_name(tmp_path):
+    rules.require_own_name(open_collection(str(shutil.copytree(folder("mini"), tmp_path / "mini"))))
 
 
 def test_2_an_environment_of_its_own_is_no_ones_corpus(bench):

@@ -157,13 +157,52 @@ def test_without_modules_neither_pooling_nor_head_is_seen(folder):
     lambda f: (f / "2_Dense" / "model.safetensors").unlink(),
     lambda f: (f / "2_Dense" / "model.safetensors").write_bytes(b"junk"),
     lambda f: (f / "model.safetensors").unlink(), lambda f: shutil.rmtree(f),
-    lambda f: (f / "modules.json").write_text((f / "modules.json").read_text().replace("2_Dense", "x"))])
+    lambda f: (f / "modules.json").write_text((f / "modules.json").read_text().replace("2_Dense", "x")),
+    lambda f: (f / "modules.json").write_text('[{"type": null, "path": ""}]'),
+    lambda f: edit(f / "1_Pooling" / "config.json", pooling_mode=5),
+    lambda f: (f / "model.safetensors").write_bytes(b"\x02" + bytes(7) + b"[]"),
+    lambda f: nowhere(f / "config.json"), lambda f: twice(f / "modules.json", "Pooling")])
 def test_a_damaged_folder_is_one_line(headed, damage, capsys, listed):
     listed(entry())
     damage(headed)
     assert main(["models", "verify", "tiny", str(headed)]) == 1
     out, err = capsys.readouterr()
     assert out == "" and err.startswith("kit: ") and err.count("\n") == 1
+
+
+def nowhere(path):
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
+def twice(path, kind: str):
+    parts = json.loads(path.read_text())
+    path.write_text(json.dumps(parts + [p for p in parts if p["type"].endswith(kind)]))
+
+
+def by_parent(f):
+    text = (f / "modules.json").read_text().replace('"1_Pooling"', '"../aside"')
+    (f / "modules.json").write_text(text)
+    (f / "1_Pooling").rename(f.with_name("aside"))
+
+
+def by_link(f):
+    (f / "1_Pooling").rename(f.with_name("aside"))
+    (f / "1_Pooling").symlink_to(f.with_name("aside"))
+
+
+@pytest.mark.parametrize("move", [by_parent, by_link])
+def test_a_module_outside_the_folder_is_refused(folder, move):
+    """No digest of the folder would cover it."""
+    move(folder)
+    with pytest.raises(SearchError, match="outside the folder"):
+        read_folder(folder)
+
+
+def test_a_default_prompt_of_no_name_is_none(folder):
+    edit(folder / "config_sentence_transformers.json", prompts={"query": "q: "},
+         default_prompt_name=["query"])
+    assert read_folder(folder).default_prompt == ""
 
 
 # --- by the command line ------------------------------------------------------------------------------
