@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numba
 import numpy as np
-from scipy import sparse
 
 from kit.retrieval.bm25_weights import Formula, Statistics, weight
 from kit.retrieval.engine import even_blocks
 
-# Costs relative to each other, measured on two cores of a server: the optimum is flat.
+# Costs relative to each other, measured on two cores of a server; the optimum is flat.
 CELL = 1.0      # one number of one unit in the matrix product
-POSTING = 40.0  # one posting added to one query's scores
-FILL = 60.0     # one posting written into the dense matrix, or one cell of it cleared
+POSTING = 70.0  # one posting added to one query's scores
+FILL = 70.0     # one posting written into the dense matrix
+CLEAR = 6.0     # one cell of the dense matrix cleared
 ROOM = 2**26    # numbers in the dense matrix and the queries' one together, at most
 UNIT = np.finfo(np.float32).eps / 2
 
@@ -47,17 +47,18 @@ class Queries:
 class Bm25Engine:
     """The units of a count matrix, weighed.
 
-    counts: units × terms, canonical (columns ascending in a row), of any integer type; it may be
-    memory-mapped. settings: variant, k1 and b. blocks: as the engine asks for them; they follow
+    counts: units × terms, the columns of a row ascending; its indptr, indices (int32), data (of any
+    integer type) and shape, as a sparse matrix or `bm25_index.Counts` has them.
+    settings: variant, k1 and b. blocks: as the engine asks for them; they follow
     each other from 0 to the last unit. of_all: the statistics, where these units are a part of all.
     """
 
     only_positive = True
 
-    def __init__(self, counts: sparse.csr_array, settings: dict,
+    def __init__(self, counts, settings: dict,
                  blocks: list[tuple[int, int]] | None = None, of_all: Statistics | None = None):
         self.blocks = even_blocks(counts.shape[0]) if blocks is None else blocks
-        self._rows = (counts.indptr.astype(np.int64), counts.indices, counts.data)
+        self._rows = _rows(counts)
         lengths, own = measured(counts)
         self.statistics = own if of_all is None else of_all
         self.formula = Formula.of(settings)
@@ -130,7 +131,7 @@ class Bm25Engine:
         """The terms for which n queries' matrix product is cheaper than their postings."""
         size = len(self._relative)
         asked = np.bincount(terms, minlength=len(self._df))
-        gain = POSTING * asked * self._df - (CELL * n + FILL) * size - FILL * self._df
+        gain = (POSTING * asked - FILL) * self._df - (CELL * n + CLEAR) * size
         dense = np.flatnonzero(gain > 0)
         most = ROOM // (self._widest + n)
         if len(dense) > most:
@@ -138,13 +139,21 @@ class Bm25Engine:
         return dense
 
 
-def measured(counts: sparse.csr_array) -> tuple[np.ndarray, Statistics]:
+def measured(counts) -> tuple[np.ndarray, Statistics]:
     """Each unit's length in words (int64), and the statistics of all units of the matrix."""
-    indptr = counts.indptr.astype(np.int64)
     lengths = np.empty(counts.shape[0], np.int64)
     df = np.zeros(counts.shape[1], np.int64)
-    _measure(indptr, counts.indices, counts.data, lengths, df)
+    _measure(*_rows(counts), lengths, df)
     return lengths, Statistics(counts.shape[0], int(lengths.sum()), df)
+
+
+def _rows(counts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where rows begin, their columns and counts; not to be written to, as memory-mapped ones are,
+    for the loops are compiled anew for every kind of array."""
+    arrays = (counts.indptr.astype(np.int64), counts.indices.view(), counts.data.view())
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
 
 
 @numba.njit(cache=True)
@@ -199,25 +208,28 @@ def _add(starts, terms, counts, pointer, base, units, weights, out):
 @numba.njit(parallel=True, cache=True)
 def _exact(indptr, columns, tfs, formula, idf, relative, starts, terms, counts, begin, units, parts,
            out):
-    """A row's terms that the query has are found by a bit a term, without a branch, then weighed."""
+    """A unit's terms that the query has are found by a bit a term, without a branch, then weighed.
+    Places are unsigned, for which numba need not think of negative ones."""
     n = len(starts) - 1
     for part in numba.prange(parts):
         asked = np.zeros(len(idf), np.float64)  # by term: its count in the query at hand
         bits = np.zeros(len(idf) // 64 + 1, np.uint64)
-        shared = np.empty(len(idf) + 1, np.int64)
+        shared = np.empty(len(idf) + 1, np.uint32)
         for i in range(n * part // parts, n * (part + 1) // parts):
             for j in range(starts[i], starts[i + 1]):
                 asked[terms[j]] = counts[j]
                 bits[terms[j] >> 6] |= np.uint64(1) << np.uint64(terms[j] & 63)
             for pair in range(begin[i], begin[i + 1]):
-                unit, total, found = units[pair], 0.0, 0
-                for p in range(indptr[unit], indptr[unit + 1]):
+                own = slice(indptr[units[pair]], indptr[units[pair] + 1])
+                column, tf, length = columns[own], tfs[own], relative[units[pair]]
+                found, total = 0, 0.0
+                for p in range(len(column)):
+                    t = np.uint32(column[p])
                     shared[found] = p
-                    found += np.int64(bits[columns[p] >> 6] >> np.uint64(columns[p] & 63)) & 1
+                    found += np.int64(bits[t >> np.uint32(6)] >> np.uint64(t & np.uint32(63))) & 1
                 for s in range(found):
-                    t = columns[shared[s]]
-                    tf = float(tfs[shared[s]])
-                    total += asked[t] * weight(formula, idf[t], tf, relative[unit])
+                    t = np.uint32(column[shared[s]])
+                    total += asked[t] * weight(formula, idf[t], float(tf[shared[s]]), length)
                 out[pair] = total
             for j in range(starts[i], starts[i + 1]):
                 asked[terms[j]] = 0

@@ -22,7 +22,7 @@ from kit.text.words import TOKENIZER, Vocabulary, count_terms
 FORMAT = 1  # raise it when the files or what they mean change
 PARTS = ("indptr", "indices", "data", "letters", "borders")
 
-# What the estimate rests on: 500 full texts of patents, and one job of Sophia's size.
+# What the estimate rests on: full texts of patents, real and generated, and one job of Sophia's size.
 BYTES_A_WORD = 6.7
 BYTES_A_POSTING = 12  # the counts, and the postings with their weights
 BYTES_AT_LEAST = 400_000_000
@@ -115,7 +115,7 @@ class Estimate(NamedTuple):
     def of(cls, documents: int, size: int) -> "Estimate":
         """size: bytes of the documents' texts together."""
         words = size / max(documents, 1) / BYTES_A_WORD
-        distinct = min(words, 3.5 * words ** 0.68)
+        distinct = min(words, 4 * words ** 0.7)  # Heaps' law, on the safe side
         return cls(round(BYTES_AT_LEAST + BYTES_A_POSTING * distinct * documents),
                    size / BYTES_A_SECOND)
 

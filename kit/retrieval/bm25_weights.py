@@ -46,7 +46,8 @@ class Formula(NamedTuple):
     @classmethod
     def of(cls, settings: dict) -> "Formula":
         variant = settings["variant"]
-        return cls(VARIANTS.index(variant), settings["k1"], settings["b"], DELTA.get(variant, 0.0))
+        return cls(VARIANTS.index(variant), float(settings["k1"]), float(settings["b"]),
+                   DELTA.get(variant, 0.0))
 
     def idf(self, of_all: Statistics) -> np.ndarray:
         """float64 by term."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rank_bm25 import BM25Okapi
+from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
 from kit.errors import SearchError
 from kit.retrieval import bm25
@@ -104,6 +104,57 @@ def test_lucene_scores_as_bm25s_does(mini_texts):
         expected = peer.get_scores(tokenize(query))
         assert scores_of(answer) == pytest.approx(
             {f"d{i:03d}": s for i, s in enumerate(expected) if s > 0}, rel=1e-5)
+
+
+def in_order(n: int, answer) -> np.ndarray:
+    """An answer's scores by document, 0 for those that it lacks."""
+    found = scores_of(answer)
+    return np.array([found.get(f"d{i:03d}", 0.0) for i in range(n)])
+
+
+def absent(corpus: list[str], query: str, idf: dict, constant: float) -> np.ndarray:
+    """What an implementation that weighs absent terms too adds to each document."""
+    bags = [set(tokenize(t)) for t in corpus]
+    return np.array([sum(idf[t] * constant for t in tokenize(query) if t in idf and t not in bag)
+                     for bag in bags])
+
+
+def test_bm25plus_is_rank_bm25s_but_for_terms_that_a_document_lacks(mini_texts):
+    corpus, queries = mini_texts
+    theirs = BM25Plus([tokenize(t) for t in corpus], k1=1.2, b=0.75, delta=1)
+    ours = made(corpus, variant="bm25plus").search_batch(queries, len(corpus))
+    for query, answer in zip(queries, ours):
+        expected = theirs.get_scores(tokenize(query)) - absent(corpus, query, theirs.idf, 1)
+        np.testing.assert_allclose(in_order(len(corpus), answer), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_bm25l_is_rank_bm25s_where_a_document_has_a_term_once(mini_texts):
+    corpus, queries = [" ".join(set(tokenize(t))) for t in mini_texts[0]], mini_texts[1]
+    theirs = BM25L([tokenize(t) for t in corpus], k1=1.2, b=0.75, delta=0.5)
+    ours = made(corpus, variant="bm25l").search_batch(queries, len(corpus))
+    for query, answer in zip(queries, ours):
+        np.testing.assert_allclose(in_order(len(corpus), answer), theirs.get_scores(tokenize(query)),
+                                   rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("variant, method, delta", [("bm25plus", "bm25+", 1.0), ("bm25l", "bm25l", 0.5)])
+def test_the_papers_variants_are_bm25s_but_for_terms_that_a_document_lacks(
+        mini_texts, variant, method, delta):
+    corpus, queries = mini_texts
+    peer = bm25s.BM25(method=method, k1=1.2, b=0.75, delta=delta, dtype="float64")
+    peer.index([tokenize(t) for t in corpus], show_progress=False)
+    lacks = dict(zip(peer.vocab_dict, peer.nonoccurrence_array[list(peer.vocab_dict.values())]))
+    ours = made(corpus, variant=variant).search_batch(queries, len(corpus))
+    for query, answer in zip(queries, ours):
+        expected = peer.get_scores(tokenize(query)) - absent(corpus, query, lacks, 1)
+        np.testing.assert_allclose(in_order(len(corpus), answer), expected, rtol=1e-5, atol=1e-4)
+
+
+def test_the_different_terms_of_queries_are_counted():
+    system = made(["valve seat", "pump rod gear"])
+    system.search_batch(["valve valve seat unknown", "pump rod gear", ""], 9)
+    assert system.notes() == {"query_terms": 5, "query_terms_most": 3}
+    assert system.notes() == {}
 
 
 @pytest.mark.parametrize("engine", ["kit", "rank-bm25"])
