@@ -29,6 +29,7 @@ from kit.retrieval.execute import require_ready
 from kit.text.views import require_view
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
+SPEED = "70_speed"  # only where the parameters name a share
 KERNEL = "python3"
 
 
@@ -38,7 +39,7 @@ def run(params: Params) -> Path:
     Everything that can be known to be wrong is found before the first notebook starts. Raises
     KitError; an executed notebook is moved to its place only when it ended well.
     """
-    notebooks = [ROOT / "notebooks" / f"{name}.ipynb" for name in NOTEBOOKS]
+    notebooks = [ROOT / "notebooks" / f"{name}.ipynb" for name in notebooks_of(params)]
     for notebook in notebooks:
         require_runnable(notebook)
     check_experiment(params)
@@ -47,6 +48,11 @@ def run(params: Params) -> Path:
         with _told(f"[{number}/{len(notebooks)}] {notebook.stem}") as progress:
             _execute(notebook, home / notebook.name, params, progress)
     return site.build(params.outputs)
+
+
+def notebooks_of(params: Params) -> tuple[str, ...]:
+    """The notebooks of an experiment, in their order."""
+    return NOTEBOOKS if params.speed_share is None else (*NOTEBOOKS, SPEED)
 
 
 def check_experiment(params: Params) -> Collection:
