@@ -75,10 +75,18 @@ def _memory(name: str) -> float:
 
 # --- search by words ------------------------------------------------------------------------------
 
-def searching(folder: str, view: str, work: str) -> dict:
-    """The kit, bm25s with both of its backends, and for full texts a product of scipy's sparse
-    matrices: from the queries' token ids to the top 100. Peers that would need more than a minute
-    get fewer of the queries; all times are seconds a query."""
+def searching(views: str, *places: str) -> list[dict]:
+    """A row a view and place: the kit, bm25s with both of its backends, and for full texts a product
+    of scipy's sparse matrices, from the queries' token ids to the top 100. Peers that would need
+    more than a minute get fewer of the queries; all times are seconds a query.
+
+    views: names with commas between. places: a folder and its work folder, and so on.
+    """
+    return [{"view": view, **_searched(folder, work, view)}
+            for view in views.split(",") for folder, work in zip(places[::2], places[1::2])]
+
+
+def _searched(folder: str, work: str, view: str) -> dict:
     collection = open_collection(folder)
     index = _index(collection, view, work)
     asked = [index.vocabulary.known(text)
@@ -224,8 +232,12 @@ def _sum(*rooms: float | None) -> float | None:
     return None if None in rooms else sum(rooms)
 
 
-def indexing(folder: str, view: str) -> dict:
-    """From texts in memory to an index that can be searched: the kit, and bm25s."""
+def indexing(view: str, *folders: str) -> list[dict]:
+    """A row a folder: from texts in memory to an index that can be searched, the kit and bm25s."""
+    return [_both_indexed(folder, view) for folder in folders]
+
+
+def _both_indexed(folder: str, view: str) -> dict:
     import bm25s
 
     words = list(texts(open_collection(folder), "corpus", view))

@@ -103,7 +103,7 @@ def places(share: float, outputs: str) -> list[Place]:
     return [Place(folder, folder.parent / "speed" / folder.name) for folder in folders]
 
 
-def measured(part: str, *arguments) -> dict:
+def measured(part: str, *arguments) -> dict | list[dict]:
     """What `kit.reporting.peers` finds for a part, in a process of its own with two threads and
     without OPENBLAS_CORETYPE. Raises NotebookError if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
@@ -121,17 +121,19 @@ def baselines(at: list[Place]) -> pd.DataFrame:
     return pd.DataFrame([measured("baseline", place.folder, place.work) for place in at])
 
 
-def searches(at: list[Place], view: str) -> pd.DataFrame:
-    """A row a size: seconds a query and MB of the kit and its peers. Call it after `baselines`,
-    whose index it opens."""
-    return pd.DataFrame([measured("searching", place.folder, view, place.work) for place in at])
+def searches(at: list[Place]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """For full texts, and for titles and abstracts: a row a size, seconds a query and MB of the kit
+    and its peers. Call it after `baselines`, whose index it opens."""
+    rows = pd.DataFrame(measured("searching", "tacd,ta", *(path for place in at for path in place)))
+    full, short = (rows[rows["view"] == view].reset_index(drop=True) for view in ("tacd", "ta"))
+    return full, short
 
 
-def indexings(at: list[Place], view: str, most: int = 25_000) -> pd.DataFrame:
+def indexings(at: list[Place], most: int = 25_000) -> pd.DataFrame:
     """A row a size of `most` documents at most, whose texts and tokens are held in memory: seconds
-    from texts to an index."""
-    sizes = [place for place in at if int(place.folder.name.split("-")[1]) <= most]
-    return pd.DataFrame([measured("indexing", place.folder, view) for place in sizes])
+    from full texts to an index."""
+    few = [p.folder for p in at if int(p.folder.name.split("-")[1]) <= most]
+    return pd.DataFrame(measured("indexing", "tacd", *few))
 
 
 def spreads(place: Place) -> pd.DataFrame:
