@@ -152,7 +152,7 @@ def _run(options) -> None:
 
 def _score(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.evaluation.evaluate import evaluate
+    from kit.evaluation.evaluate import by_scope, evaluate
     from kit.retrieval.execute import without_own_entries
     from kit.retrieval.external import open_run
 
@@ -179,8 +179,10 @@ def _score(options) -> None:
     result |= {**seen, "protocol": options.protocol}
     for key, value in result.items():
         print(f"{key:20} {value}")
-    for name, figure in figures.items():
-        print(f"{name:20} {figure['mean']:.4f}")
+    for scope, mine in by_scope({"run": evaluation}).items():
+        for name in names:
+            label = name if scope == "all" else f"{name}, {scope}"
+            print(f"{label:20} {mine['run'].mean(name):.4f}")
 
 
 def _audit(options) -> None:

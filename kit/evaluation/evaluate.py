@@ -1,7 +1,7 @@
 """A run held against a collection: figures by protocol and slice, with intervals."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,12 @@ from kit.collection.schema import require_sound
 from kit.errors import MeasureError
 from kit.evaluation import measures as m
 from kit.evaluation.uncertainty import caution, intervals, smallest_difference
-from kit.relevance.protocols import PROTOCOLS, positives
-from kit.relevance.slices import NAMES, Slice, standard_slices
+from kit.relevance.domains import UNKNOWN, scope_counts
+from kit.relevance.protocols import PROTOCOLS, offered, positives
+from kit.relevance.slices import NAMES, SCOPES, Slice, standard_slices
 
 FIGURE_COLUMNS = ["protocol", "slice", "measure", "n", "mean", "low", "high", "reason", "smallest"]
+FAR_SCOPE = SCOPES[1]  # what stands beside every figure over all queries
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,12 @@ class Evaluation:
     def mean(self, measure: str) -> float:
         """The figure over all queries."""
         return m.mean(self.hits, measure, self.values[measure])
+
+    def over(self, name: str) -> "Evaluation":
+        """The run in one slice that has a query, as if there were no other."""
+        part = self.parts[name]
+        return replace(self, hits=part.hits, values=part.values,
+                       domains=self.domains.reindex(part.hits.query_ids), parts={"all": part})
 
 
 def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
@@ -79,6 +87,8 @@ def _parts(found: pa.Table, slices: list[Slice], hits: m.Hits, names: list[str])
             parts[s.name] = Part(None, none, s.absent or "no query in this slice")
         else:
             mine = m.narrowed(hits, found, pairs)
+            if s.taken_out is not None:
+                mine = m.without(mine, m.rows_in(found, s.taken_out))
             parts[s.name] = Part(mine, m.per_query(mine, names))
     return parts
 
@@ -140,6 +150,35 @@ def all_figures(run: pa.Table, collection, names: list[str], seed: int,
             found.append(_frame([row for name in ("all", *NAMES) for row in _lacking(
                 protocol, name, list(dict.fromkeys(names)), error.what)]))
     return pd.concat(found, ignore_index=True)
+
+
+def by_scope(evaluations: dict[str, Evaluation]) -> dict[str, dict[str, Evaluation]]:
+    """{scope: the evaluations in it}: "all", and "scope OUT" where it has a query. No report shows
+    the first without the second."""
+    found = {"all": evaluations}
+    if all(e.parts[FAR_SCOPE].hits is not None for e in evaluations.values()):
+        found[FAR_SCOPE] = {name: e.over(FAR_SCOPE) for name, e in evaluations.items()}
+    return found
+
+
+def scopes_shown(figures: pd.DataFrame, protocol: str) -> list[str]:
+    """The same of figures (as `figures` gives them): the slices of a table with one figure a measure.
+    """
+    mine = figures[(figures["protocol"] == protocol) & (figures["n"] > 0)]
+    return ["all", *([FAR_SCOPE] if FAR_SCOPE in set(mine["slice"]) else [])]
+
+
+def scope_pairs(collection, among: Iterable[str] | None = None) -> dict[str, dict] | None:
+    """{protocol: how many relevant pairs each scope has, as `domains.scope_counts` gives it}; None
+    for a collection without scopes. among: the query ids that were searched, for a sample."""
+    found = {}
+    for protocol in offered(collection):
+        pairs = positives(collection, protocol)
+        if among is not None:
+            pairs = pairs[pairs["query_id"].isin(among)]
+        found[protocol] = scope_counts(collection, pairs)
+    whole = scope_counts(collection, collection.pairs)
+    return found if whole[UNKNOWN] < len(collection.pairs) else None
 
 
 def recall_by_depth(evaluation: Evaluation) -> pd.Series:

@@ -83,6 +83,22 @@ def narrowed(h: Hits, found: pa.Table, pairs: pd.DataFrame) -> Hits:
                 int((returned == 0).sum()))
 
 
+def without(h: Hits, rows: pa.Table) -> Hits:
+    """The hits once some of the run's rows have left the rankings: what stood below them moves up,
+    and nothing is filled in at the end.
+
+    rows: of the same run; those of queries that are not h's change nothing.
+    """
+    row = _index_in(rows["query_id"], pa.array(h.query_ids, pa.string()))
+    gone = np.zeros(h.hits.shape, bool)
+    gone[row[row >= 0], rows["rank"].to_numpy()[row >= 0] - 1] = True
+    order = np.argsort(gone, axis=1, kind="stable")
+    left = ~np.take_along_axis(gone, order, axis=1)
+    hits, judged = (np.take_along_axis(matrix, order, axis=1) & left
+                    for matrix in (h.hits, h.judged))
+    return Hits(h.query_ids, hits, judged, h.returned - gone.sum(axis=1), h.relevant, h.missing)
+
+
 def rows_in(run: pa.Table, pairs: pd.DataFrame) -> pa.Table:
     """The run's rows whose pair stands in `pairs`."""
     return run.filter(pa.array(_in_pairs(run, pairs)))

@@ -1,19 +1,58 @@
 """IN or OUT by pair: whether a query and a document share an IPC class of three characters.
 
-This is DAPFAM's notion, and finer than that of the slices, which go by the one-character section.
+This is DAPFAM's notion, that of the scopes, and finer than that of the domain slices, which go by
+the one-character section.
 """
+
+import re
+from functools import lru_cache
 
 import pandas as pd
 
 from kit.collection.schema import ID_COLUMN
-from kit.relevance.slices import three_character_classes
 
+_THREE = re.compile(r"\s*([A-HY])\s*([0-9]{2})", re.IGNORECASE)
+STATED, RECOMPUTED = "domain_rel", "three-character classes"  # where a pair's domain is from
 NEAR, FAR, UNKNOWN = "IN", "OUT", "UNKNOWN"
 SENTENCES = {
     NEAR: "query and document share a three-character class",
     FAR: "query and document share no three-character class",
     UNKNOWN: "one of the two has no class that can be read, so the domain would be a guess",
 }
+
+
+def three_character_classes(ipc: list[str] | None) -> frozenset[str]:
+    """The classes of a patent by their first three characters, such as F16; a bare section has none."""
+    matches = (_THREE.match(c) for c in ipc or () if c)
+    return frozenset(m[1].upper() + m[2] for m in matches if m)
+
+
+@lru_cache(maxsize=4)  # every run and protocol asks for them
+def scope_domains(collection) -> dict[tuple[str, str], tuple[str, str]]:
+    """{(query, document): (domain, domain by the classes)} of the qrels' pairs: IN, OUT or UNKNOWN.
+
+    The first is the one that figures go by: `domain_rel`, as published, where the collection states
+    it, else the second.
+    """
+    pairs = collection.pairs
+    recomputed = pair_domains(collection, pairs)
+    used = pairs.get(STATED, recomputed)
+    return {(query, doc): (domain if domain in (NEAR, FAR) else UNKNOWN, again)
+            for query, doc, domain, again in zip(pairs["query_id"], pairs["doc_id"], used, recomputed)}
+
+
+def scope_counts(collection, pairs: pd.DataFrame) -> dict[str, str | int]:
+    """How many of the pairs (query_id, doc_id, of the qrels) are IN, OUT and UNKNOWN, where that is
+    `from`, and, where it is stated, for how many the classes say `otherwise` or are `untold`."""
+    domains = scope_domains(collection)
+    held = [domains[pair] for pair in zip(pairs["query_id"], pairs["doc_id"])]
+    used = [domain for domain, _ in held]
+    counts = {"from": RECOMPUTED, **{name: used.count(name) for name in SENTENCES}}
+    if STATED not in collection.pairs:
+        return counts
+    untold = sum(again == UNKNOWN for _, again in held)
+    otherwise = sum(again not in (domain, UNKNOWN) for domain, again in held)
+    return counts | {"from": STATED, "otherwise": otherwise, "untold": untold}
 
 
 def pair_domains(collection, pairs: pd.DataFrame) -> pd.Series:

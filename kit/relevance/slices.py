@@ -1,8 +1,12 @@
 """The standard slices: parts of a protocol's relevant pairs over which every figure stands again.
 
 A slice of the families domain and statute selects QUERIES: all relevant pairs of its queries stay.
-A slice of the families grade and direction selects PAIRS: a query counts if it has such a pair, and
-its other relevant documents stay in the ranking and count as not relevant, as under a protocol.
+A slice of the families scope, grade and direction selects PAIRS: a query counts if it has such a
+pair, and its other relevant documents stay in the ranking and count as not relevant, as under a
+protocol. So OUT figures compare systems, not scopes: the IN positives above an OUT one push it down.
+In the residual scope they are taken out of the ranking first and what stood below moves up; nothing
+comes from below the run's depth in their place, so that a measure at the depth sees fewer documents
+(search deeper than the cutoff to fill it).
 """
 
 import re
@@ -11,12 +15,16 @@ from functools import lru_cache
 
 import pandas as pd
 
+from kit.relevance.domains import FAR, NEAR, scope_domains
 from kit.relevance.protocols import positives
 
+SCOPES = ("scope IN", "scope OUT", "scope OUT residual")  # beside "all", the scope ALL
+TAKEN_OUT = {"scope OUT residual": "scope IN"}  # slice: the one whose pairs leave its rankings
 DOMAINS = ("IN", "MIXED", "OUT", "UNKNOWN")
 STATUTES = {"102": "§102", "103": "§103"}
-FAMILIES = {"domain": DOMAINS, "statute": tuple(STATUTES.values()), "grade": ("X", "Y"),
-            "direction": ("cited", "citing")}
+FAMILIES = {"scope": SCOPES, "domain": DOMAINS, "statute": tuple(STATUTES.values()),
+            "grade": ("X", "Y"), "direction": ("cited", "citing")}
+_ABSENT = {"scope": "no relevant pair has three-character classes on both sides"}
 NAMES = tuple(name for names in FAMILIES.values() for name in names)
 # a section, alone or with a class: "A01B 1/00", "a 61 k"; Y is the CPC's
 _CLASS = re.compile(r"\s*([A-HY])(\s*[0-9]{2}.*|\s*)", re.IGNORECASE | re.DOTALL)
@@ -26,7 +34,15 @@ DOMAIN_SENTENCES = {
     "OUT": "no relevant document shares a section with its query",
     "UNKNOWN": "the query or a relevant document has no class, so the tag would be a guess",
 }
+SCOPE_SENTENCES = {
+    "scope IN": "only pairs that share a three-character IPC class count as relevant",
+    "scope OUT": "only pairs that share no three-character IPC class count as relevant; the IN ones "
+                 "stay in the ranking as not relevant, so that it compares systems, not scopes",
+    "scope OUT residual": "scope OUT, with the query's IN documents taken out of the ranking first; "
+                          "the ranks move up, and nothing comes from below the run's depth",
+}
 SENTENCES = {
+    **SCOPE_SENTENCES,
     **DOMAIN_SENTENCES,
     "§102": "queries whose documents are asserted against novelty; a query of both statutes stands "
             "in both slices",
@@ -46,6 +62,7 @@ class Slice:
     family: one of FAMILIES. name: one of NAMES. sentence: what it says.
     pairs: the relevant pairs that are left, rows of `protocols.positives` under their own index;
     the queries that have one count. absent: why the collection can't give the slice, else "".
+    taken_out: the pairs that leave the rankings first; None in all but the residual scope.
     """
 
     family: str
@@ -53,6 +70,7 @@ class Slice:
     sentence: str
     pairs: pd.DataFrame
     absent: str = ""
+    taken_out: pd.DataFrame | None = None
 
     @property
     def members(self) -> frozenset[str]:
@@ -65,19 +83,27 @@ def standard_slices(collection, protocol: str) -> list[Slice]:
 
     Raises MeasureError for a protocol that is unknown or that the collection can't give.
     """
-    pairs, made = positives(collection, protocol), []
+    pairs, made = positives(collection, protocol), {}
     for family, names in FAMILIES.items():
         labels = _LABELS[family](collection, pairs)
         known = family == "domain" or any(labels.values())
-        absent = "" if known else f"no {family} in this collection"
+        absent = "" if known else _ABSENT.get(family, f"no {family} in this collection")
         held = [labels.get(pair, ()) for pair in zip(pairs["query_id"], pairs["doc_id"])]
         for name in names:
             chosen = pd.Series([name in of_pair for of_pair in held], pairs.index, dtype=bool)
-            made.append(Slice(family, name, SENTENCES[name], pairs[chosen], absent))
-    return made
+            gone = made[TAKEN_OUT[name]].pairs if name in TAKEN_OUT else None
+            made[name] = Slice(family, name, SENTENCES[name], pairs[chosen], absent, gone)
+    return list(made.values())
 
 
 # --- {(query, document): the names of the slices that the pair stands in} -------------------------
+
+def _scopes(collection, _) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The scopes of each pair of the qrels; none where its domain can't be told."""
+    of_domain = {NEAR: SCOPES[:1], FAR: SCOPES[1:]}
+    return {pair: of_domain.get(domain, ()) for pair, (domain, _) in
+            scope_domains(collection).items()}
+
 
 def _domains(collection, pairs: pd.DataFrame) -> dict[tuple[str, str], set[str]]:
     """The tag of the query, for each pair of the protocol."""
@@ -105,7 +131,8 @@ def _directions(collection, _) -> dict[tuple[str, str], set[str]]:
             for query, doc, relations in _pairs_with_relations(collection)}
 
 
-_LABELS = {"domain": _domains, "statute": _statutes, "grade": _grades, "direction": _directions}
+_LABELS = {"scope": _scopes, "domain": _domains, "statute": _statutes, "grade": _grades,
+           "direction": _directions}
 
 
 def _stated(collection, column: str) -> dict[str, list[str]]:
@@ -129,15 +156,6 @@ def sections(classes: list[str] | None) -> frozenset[str]:
     """
     matches = (_CLASS.fullmatch(c) for c in classes or () if c)
     return frozenset(m[1].upper() for m in matches if m)
-
-
-_THREE = re.compile(r"\s*([A-HY])\s*([0-9]{2})", re.IGNORECASE)
-
-
-def three_character_classes(ipc: list[str] | None) -> frozenset[str]:
-    """The classes of a patent by their first three characters, such as F16; a bare section has none."""
-    matches = (_THREE.match(c) for c in ipc or () if c)
-    return frozenset(m[1].upper() + m[2] for m in matches if m)
 
 
 def domain_tags(collection, pairs: pd.DataFrame) -> pd.Series:

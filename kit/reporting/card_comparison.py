@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from kit.collection.registry import Entry
 from kit.collection.sources import open_collection
 from kit.errors import ScorecardError
-from kit.evaluation.evaluate import Evaluation, evaluate
+from kit.evaluation.evaluate import Evaluation, by_scope, evaluate
 from kit.evaluation.measures import MEASURES, parse_measure
 from kit.files import write_text, written_whole
-from kit.reporting import comparison, plots, rules, show
+from kit.reporting import calibration, comparison, plots, rules, show
+from kit.reporting.calibration import MISSES, WITHIN, calibration_table
 from kit.reporting.modes import mode_deltas
 from kit.reporting.scorecard import (
     Scorecard,
@@ -24,27 +24,25 @@ from kit.reporting.scorecard import (
 from kit.reporting.verify import find_run, outputs_of, params_of, require_unchanged, verify
 from kit.retrieval.execute import searched_ids
 
-CALIBRATION_COLUMNS = ["system", "measure", "scope", "published", "tolerance", "ours",
-                       "difference", "verdict", "source"]
-WITHIN, MISSES = "within the tolerance", "MISSES its published value"
-
 
 @dataclass(frozen=True)
 class CardComparison:
     """Cards under one set of conditions. names: {system: card}, BM25 first if it is there.
 
-    systems: a row a card. pairs, slices: as `comparison` makes them, against the first system.
-    calibration: see `calibration_table`. reasons: why it may not be shown outside; empty when it
-    may. measure: what slices and pictures are about.
+    systems: a row a card. pairs: a table a scope, slices: as `comparison` makes them, against the
+    first system. published: see `calibration_table`; calibrated: see `calibration.standing`.
+    reasons: why it may not be shown outside; empty when it may. measure: what slices and pictures
+    are about.
     """
 
     names: dict[str, Scorecard]
     evaluations: dict[str, Evaluation]
     measure: str
     systems: pd.DataFrame
-    pairs: pd.DataFrame
+    pairs: dict[str, pd.DataFrame]
     slices: pd.DataFrame
-    calibration: pd.DataFrame
+    published: pd.DataFrame
+    calibrated: str | None
     reasons: list[str]
 
 
@@ -76,11 +74,12 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
     evaluations = {name: _evaluated(card, path, collection, places[path], common)
                    for path, (name, card) in zip(paths, by_name.items())}
     seed = params_of(first, ".").seed
-    calibration = calibration_table(by_name, collection.entry)
+    published = calibration_table(by_name, collection.entry)
     return CardComparison(
-        by_name, evaluations, measure, system_table(by_name, calibration),
-        comparison.side_by_side(evaluations, seed),
-        comparison.by_slice(evaluations, measure, seed), calibration,
+        by_name, evaluations, measure, system_table(by_name, published),
+        {scope: comparison.side_by_side(mine, seed) for scope, mine in by_scope(evaluations).items()},
+        comparison.by_slice(evaluations, measure, seed), published,
+        calibration.standing(list(by_name.values()), collection.entry, places[paths[0]]),
         rules.not_publishable(records, list(by_name)))
 
 
@@ -121,14 +120,14 @@ def _evaluated(card: Scorecard, path: Path, collection, outputs: str,
                     searched_ids(collection, params_of(card, outputs)))
 
 
-def system_table(cards: dict[str, Scorecard], calibration: pd.DataFrame) -> pd.DataFrame:
+def system_table(cards: dict[str, Scorecard], published: pd.DataFrame) -> pd.DataFrame:
     """A row a card: what it is, its labels, whether it is a baseline, and how it was calibrated.
 
     Columns: system, version, mode, corpus view, baseline, published values, labels, written.
     """
     rows = []
     for name, card in cards.items():
-        verdicts = set(calibration.loc[calibration["system"] == name, "verdict"])
+        verdicts = set(published.loc[published["system"] == name, "verdict"])
         checked = MISSES if MISSES in verdicts else WITHIN if WITHIN in verdicts else ""
         rows.append({
             "system": name, "version": card.system["version"], "mode": card.mode,
@@ -138,45 +137,6 @@ def system_table(cards: dict[str, Scorecard], calibration: pd.DataFrame) -> pd.D
             "published values": checked, "labels": ", ".join(card.labels) or "none",
             "written": card.created})
     return pd.DataFrame(rows)
-
-
-def calibration_table(cards: dict[str, Scorecard], entry: Entry | None) -> pd.DataFrame:
-    """Published values beside ours: a row each that the registry has for a card's system and view.
-
-    A published value is a target with a tolerance. It holds for all queries, so that a sample has
-    none. A scope that the card does not have as a protocol is pending. Columns as
-    CALIBRATION_COLUMNS.
-    """
-    rows = []
-    for name, card in cards.items():
-        for target in entry.calibration if entry and card.sample is None else ():
-            if not _is_of(target, card):
-                continue
-            for measure, scopes in target["values"].items():
-                rows += [_beside(name, card, target, measure, *value) for value in scopes.items()]
-    return pd.DataFrame(rows, columns=CALIBRATION_COLUMNS)
-
-
-def _is_of(target: dict, card: Scorecard) -> bool:
-    """Whether published values are those of the card's system, settings and views."""
-    have = {**card.system.get("given", {}), **card.system.get("settings", {})}
-    views = {role: v["view"] for role, v in (card.views or {}).items()}
-    return (target["system"].lower() == card.system["name"].lower() and target["views"] == views
-            and all(have.get(k) == v for k, v in target.get("settings", {}).items()))
-
-
-def _beside(name: str, card: Scorecard, target: dict, measure: str, scope: str,
-            value: float) -> dict:
-    """A published value and ours. The scope ALL is the protocol all; another is one of its name."""
-    protocol = "all" if scope == "ALL" else scope
-    ours = next((f.mean for f in card.figures
-                 if (f.protocol, f.slice, f.measure) == (protocol, "all", measure)), None)
-    off = None if ours is None else ours - value
-    verdict = "pending: the card has no such figure" if off is None else (
-        WITHIN if abs(off) <= target["tolerance"] else MISSES)
-    return {"system": name, "measure": measure, "scope": scope, "published": value,
-            "tolerance": target["tolerance"], "ours": ours, "difference": off, "verdict": verdict,
-            "source": target["source"]}
 
 
 def require_publishable(compared: CardComparison) -> None:
@@ -201,8 +161,7 @@ def show_standing(cards: list[Scorecard]) -> None:
 # --- as text and pictures -------------------------------------------------------------------------
 
 FORMATS = {"mean": "{:.3f}", "mean against": "{:.3f}", "difference": "{:+.3f}", "p": "{:.4f}",
-           "delta": "{:+.3f}", "p Holm": "{:.4f}", "effect": "{:+.2f}", "published": "{:.3f}", "ours": "{:.3f}",
-           "tolerance": "{:.3f}"}
+           "delta": "{:+.3f}", "p Holm": "{:.4f}", "effect": "{:+.2f}", **calibration.FORMATS}
 
 
 def markdown(compared: CardComparison) -> str:
@@ -214,19 +173,21 @@ def markdown(compared: CardComparison) -> str:
              "", f"Environment {first.environment}, {first.corpus_size} documents, generation "
              f"{first.generation or 'not pinned'}, protocol {first.protocol}, depth {first.depth}, "
              f"queries {first.queries}, sample {said(first.sample)}.", ""]
+    lines += [f"**{compared.calibrated}**", ""] if compared.calibrated else []
     lines += _section("Systems", compared.systems, mark)
     for name, card in compared.names.items():
         table = figure_table(figures_of(card), card.protocol)
         table = table.rename_axis(index="measure").reset_index()
         labels = f", labels {', '.join(card.labels)}" if card.labels else ""
         lines += _section(f"{name}: measures by slice{labels}", table, "")
-    lines += _section("Differences", compared.pairs, mark)
+    for scope, pairs in compared.pairs.items():
+        lines += _section(f"Differences{comparison.over(scope)}", pairs, mark)
     lines += ["p is that of a paired randomization test over queries; p Holm is corrected for all "
               "tests of this table; effect is Cohen's d_z, the mean difference over the standard "
               "deviation of the differences.", ""]
     lines += _section(f"{compared.measure} by slice", compared.slices, mark)
-    if len(compared.calibration):
-        lines += _section("Published values", compared.calibration, mark)
+    if len(compared.published):
+        lines += _section("Published values", compared.published, mark)
     return "\n".join(lines)
 
 
@@ -256,18 +217,14 @@ def modes_markdown(paths: list[Path], outputs: str | None = None) -> str:
 def write(compared: CardComparison, folder: Path) -> Path:
     """Writes comparison.md with its pictures into a folder and returns it."""
     pictures = {}
-    (base, first), *others = compared.evaluations.items()
+    first = next(iter(compared.names.values()))
     frames = {name: figures_of(card) for name, card in compared.names.items()}
     mark = " (not to be shown outside)" if compared.reasons else ""
     title = f"{compared.measure} by slice, with 95 % intervals{mark}"
     pictures["by-slice.png"] = (title, plots.by_slice(
         frames, compared.measure, first.protocol, title))
-    for n, (name, other) in enumerate(others, 1):
-        values = comparison.query_differences(other, first, compared.measure)
-        title = (f"{name} is better on {(values > 0).sum()} queries, {base} on "
-                 f"{(values < 0).sum()}, equal on {(values == 0).sum()}{mark}")
-        pictures[f"differences-{n}.png"] = (
-            title, plots.differences(values, name, base, compared.measure, title, n))
+    drawn = comparison.difference_pictures(compared.evaluations, compared.measure, mark)
+    pictures |= {f"differences-{n}.png": each for n, each in enumerate(drawn, 1)}
     lines = [markdown(compared)]
     for file, (title, figure) in pictures.items():
         with written_whole(folder / file) as part:

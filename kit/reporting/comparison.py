@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kit.evaluation.evaluate import Evaluation
+from kit.evaluation.evaluate import Evaluation, by_scope
 from kit.evaluation.uncertainty import caution, effect_size, holm, paired_test
 from kit.reporting import plots, rules, show
 from kit.retrieval.execute import SavedRun
@@ -118,17 +118,55 @@ def query_differences(a: Evaluation, b: Evaluation, measure: str) -> pd.Series:
     return a.values[measure] - b.values[measure]
 
 
+def over(scope: str) -> str:
+    """What a title says of the scope: nothing where it is all queries."""
+    return "" if scope == "all" else f", {scope}"
+
+
 def show_differences(evaluations: dict[str, Evaluation], measure: str) -> None:
-    """A picture a system of its differences from the first, query by query."""
-    (base, first), *others = evaluations.items()
-    if not others:
+    """A picture a system and scope of its differences from the first, query by query."""
+    if len(evaluations) < 2:
         show.say("There is one system: nothing to compare. Name another in systems or run_files.")
-    for n, (system, other) in enumerate(others, 1):
-        values = query_differences(other, first, measure)
-        wins, losses = int((values > 0).sum()), int((values < 0).sum())
-        title = (f"{system} is better on {wins} queries, {base} on {losses}, "
-                 f"equal on {len(values) - wins - losses}")
-        show.picture(plots.differences(values, system, base, measure, title, n), title)
+    for title, figure in difference_pictures(evaluations, measure):
+        show.picture(figure, title)
+
+
+def difference_pictures(evaluations: dict[str, Evaluation], measure: str, mark: str = "") -> list:
+    """(title, figure) of each system against the first, in each scope; mark: at the title's end."""
+    found = []
+    for scope, mine in by_scope(evaluations).items():
+        (base, first), *others = mine.items()
+        for n, (system, other) in enumerate(others, 1):
+            values = query_differences(other, first, measure)
+            wins, losses = int((values > 0).sum()), int((values < 0).sum())
+            head = "" if scope == "all" else f"{scope}: "
+            title = (f"{head}{system} is better on {wins} queries, {base} on {losses}, "
+                     f"equal on {len(values) - wins - losses}{mark}")
+            found.append((title, plots.differences(values, system, base, measure, title, n)))
+    return found
+
+
+PAIR_FORMATS = {"mean": "{:.3f}", "mean against": "{:.3f}", "difference": "{:+.3f}", "p": "{:.4f}",
+                "p Holm": "{:.4f}", "effect": "{:+.2f}"}
+
+
+def show_side_by_side(evaluations: dict[str, Evaluation], seed: int) -> None:
+    """A table of `side_by_side` a scope; the tests of each are corrected for their own number."""
+    for scope, mine in by_scope(evaluations).items():
+        n = len(next(iter(mine.values())).values)
+        show.heading(f"{'all queries' if scope == 'all' else scope} (n={n})")
+        show.display(show.table(side_by_side(mine, seed), PAIR_FORMATS))
+
+
+def show_found(evaluations: dict[str, Evaluation], k: int) -> None:
+    """A picture and a table a scope of who finds a relevant document in the first k."""
+    for scope, mine in by_scope(evaluations).items():
+        found = found_by(mine, k)
+        show.picture(plots.share_bars(found["share"], finding_found(found) + over(scope),
+                                      "share of queries"),
+                     f"Share of queries by which system finds a relevant document in its first {k}"
+                     f"{over(scope)}")
+        show.display(show.table(found, {"share": "{:.1%}"}))
 
 
 def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.DataFrame:

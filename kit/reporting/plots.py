@@ -183,7 +183,7 @@ def by_slice(figures: dict[str, pd.DataFrame], measure: str, protocol: str, titl
         spread = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
         axes.errorbar(places, rows["mean"], yerr=np.maximum(spread, 0), fmt="o", ms=7, capsize=4,
                       label=system, color=COLOURS[i % len(COLOURS)])
-        axes.set_xticks(np.arange(len(rows)), [f"{s}\nn={n}" for s, n in zip(rows["slice"], rows["n"])],
+        axes.set_xticks(np.arange(len(rows)), [f"{s} n={n}".replace(" ", "\n") for s, n in zip(rows["slice"], rows["n"])],
                         fontsize=8.5)
     axes.set(ylabel=measure, ylim=(0, 1.02), xlim=(-0.6, len(rows) - 0.4))
     axes.grid(axis="x", visible=False)

@@ -7,18 +7,30 @@ import pandas as pd
 from IPython.display import display
 
 from kit.errors import MeasureError, ParamsError
-from kit.evaluation.evaluate import Evaluation, all_figures, evaluate, recall_by_depth
+from kit.evaluation.evaluate import (
+    Evaluation,
+    all_figures,
+    by_scope,
+    evaluate,
+    recall_by_depth,
+    scope_pairs,
+    scopes_shown,
+)
 from kit.evaluation.measures import MEASURES, parse_measure, sentence
 from kit.files import outputs_folder, write_json
 from kit.params import Params
-from kit.reporting import show
+from kit.relevance.slices import SCOPES
+from kit.reporting import calibration, plots, show
+from kit.reporting.comparison import over
 from kit.reporting.modes import MODES, mode_of
 from kit.reporting.scorecard import (
     Scorecard,
     figure_table,
+    figures_of,
     folder,
     make_scorecard,
     remarks,
+    scope_sentence,
     write_scorecard,
 )
 from kit.reporting.verify import require_unchanged
@@ -72,8 +84,10 @@ def _with_the_modes(run: SavedRun, params: Params) -> list[str]:
 def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.DataFrame],
                      params: Params) -> list[Path]:
     """A scorecard a run, and the list of them under the experiment's name; the cards' paths."""
-    paths = [write_scorecard(make_scorecard(collection, run, figures[run.system], params),
-                             params.outputs) for run in runs]
+    cards = [make_scorecard(collection, run, figures[run.system], params) for run in runs]
+    stands = calibration.standing(cards, collection.entry, params.outputs)
+    paths = [write_scorecard(card.model_copy(update={"calibration": stands}), params.outputs)
+             for card in cards]
     write_json(experiment_file(params), {
         "experiment": params.experiment, "collection": collection.source,
         "environment": collection.environment, "note": collection.note,
@@ -92,14 +106,18 @@ def experiment_file(params: Params) -> Path:
 
 
 def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:
-    """The figures over all queries: a row a card, a column a measure, and the labels last."""
-    rows = {}
+    """The figures in short: a row a card and scope (all queries and, where the collection has
+    scopes, scope OUT), a column a measure; before them n, and the labels last."""
+    rows = []
     for card in cards:
-        mine = {f.measure: f.mean for f in card.figures
-                if f.protocol == card.protocol and f.slice == "all"}
-        rows[card.system["name"]] = {m: mine.get(m) for m in measures} | {
-            "labels": ", ".join(card.labels)}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=[*measures, "labels"])
+        frame = figures_of(card)
+        for scope in scopes_shown(frame, card.protocol):
+            mine = frame[(frame["protocol"] == card.protocol) & (frame["slice"] == scope)]
+            mean = mine.set_index("measure")["mean"].astype(object)
+            rows.append({"system": card.system["name"], "queries": scope, "n": mine["n"].iloc[0],
+                         **{m: mean.get(m) for m in measures}, "labels": ", ".join(card.labels)})
+    return pd.DataFrame(rows, columns=["system", "queries", "n", *measures, "labels"]).set_index(
+        "system")
 
 
 def cards_of(params: Params) -> list[Scorecard]:
@@ -129,12 +147,15 @@ def show_figures(figures: dict[str, pd.DataFrame], protocol: str) -> None:
 
 
 def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Means over all queries: a row a measure, a column a system and protocol with its n."""
+    """Means over all queries, and over scope OUT where the collection has scopes: a row a measure,
+    a column a system, protocol and scope with its n."""
     columns = {}
     for system, frame in figures.items():
-        for protocol, mine in frame[frame["slice"] == "all"].groupby("protocol", sort=False):
-            name = f"{system}, {protocol} (n={mine['n'].iloc[0]})"
-            columns[name] = mine.set_index("measure")["mean"].map(_figure_text)
+        for protocol, of_protocol in frame.groupby("protocol", sort=False):
+            for scope in scopes_shown(frame, protocol):
+                mine = of_protocol[of_protocol["slice"] == scope]
+                name = f"{system}, {protocol}{over(scope)} (n={mine['n'].iloc[0]})"
+                columns[name] = mine.set_index("measure")["mean"].map(_figure_text)
     return pd.DataFrame(columns).rename_axis(index="measure")
 
 
@@ -145,6 +166,42 @@ def _figure_text(value: float) -> str:
 def sentences(names: list[str]) -> pd.DataFrame:
     """Each measure and what it says."""
     return pd.DataFrame({"measure": names, "what it says": [sentence(n) for n in names]})
+
+
+def show_scopes(collection, figures: dict[str, pd.DataFrame], params: Params) -> None:
+    """A picture of the first measure by scope and system, or why there is none; below it how many
+    relevant pairs each scope has."""
+    pairs = scope_pairs(collection, searched_ids(collection, params))
+    if pairs is None:
+        frame = next(iter(figures.values())).set_index("slice")
+        show.say(f"This collection has no scopes: {frame.loc[SCOPES[0], 'reason'].iloc[0]}.")
+        return
+    measure = params.measures[0]
+    of_scopes = {system: frame[frame["slice"].isin(["all", *SCOPES])]
+                 for system, frame in figures.items()}
+    show.picture(plots.by_slice(of_scopes, measure, params.protocol,
+                                finding_scopes(of_scopes, params)),
+                 f"{measure} by scope and system, with 95 % intervals")
+    show.say(f"{scope_sentence(pairs[params.protocol])}.")
+
+
+def finding_scopes(figures: dict[str, pd.DataFrame], params: Params) -> str:
+    """The title of the picture of scopes: what each system has on IN and on OUT."""
+    measure, parts = params.measures[0], []
+    for system, frame in figures.items():
+        mine = frame[(frame["measure"] == measure) & (frame["protocol"] == params.protocol)]
+        mean = mine.set_index("slice")["mean"]
+        parts.append(f"{system} {_number(mean[SCOPES[0]])} IN, {_number(mean[SCOPES[1]])} OUT")
+    return f"{measure} by scope: {'; '.join(parts)}"
+
+
+def show_recall(evaluations: dict[str, Evaluation]) -> None:
+    """A picture a scope of mean recall by depth, a line a system."""
+    for scope, mine in by_scope(evaluations).items():
+        curves = recall_curves(mine)
+        show.picture(plots.curves(curves, finding_recall(curves) + over(scope), "first k documents",
+                                  "share of relevants found"),
+                     f"Recall by depth, a line a system{over(scope)}")
 
 
 def recall_curves(evaluations: dict[str, Evaluation]) -> dict[str, pd.Series]:

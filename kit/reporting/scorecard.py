@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
+from kit.evaluation.evaluate import scope_pairs
 from kit.evaluation.measures import sentence
 from kit.evaluation.uncertainty import RESAMPLES, caution
 from kit.files import dump_json, outputs_folder, safe_name, write_text
@@ -20,8 +21,9 @@ from kit.params import Params
 from kit.provenance import git_state, utc_now
 from kit.reporting import rules
 from kit.reporting.modes import mode_of
+from kit.retrieval.execute import searched_ids
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Figure(BaseModel):
@@ -47,6 +49,9 @@ class Scorecard(BaseModel):
     source, revision: how the collection was opened. git: the kit's commit when the card was made;
     run_git: when the run was. ledger: the run's line in the ledger, and its digest. cost: seconds
     and peak memory of the search, on `machine`.
+    scopes: how many relevant pairs each has, by protocol (`evaluate.scope_pairs`); calibration: how
+    the environment's BM25 stood to its published value when the card was written
+    (`calibration.standing`). Cards of a schema before 3 have neither.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -69,6 +74,8 @@ class Scorecard(BaseModel):
     sample: dict[str, int] | None
     status: str = "complete"
     figures: list[Figure]
+    scopes: dict[str, dict[str, str | int]] | None = None
+    calibration: str | None = None
     intervals: dict[str, int | float] | None = None
     sentences: dict[str, str]
     counts: dict[str, Any]
@@ -131,6 +138,7 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         **stated, suite_version=SUITE_VERSION, created=utc_now(), mode=mode_of(manifest["views"]),
         source=collection.source, revision=params.revision, protocol=params.protocol,
         figures=[_figure(row) for row in figures.to_dict("records")],
+        scopes=scope_pairs(collection, searched_ids(collection, params)),
         intervals={"seed": params.seed, "resamples": RESAMPLES, "level": 0.95},
         sentences={name: sentence(name) for name in figures["measure"].unique()},
         counts=_counts(manifest, answered, figures, params.protocol),
@@ -297,6 +305,7 @@ def markdown(card: Scorecard) -> str:
     """The card as one markdown sheet; the same card always gives the same bytes."""
     labels = f" ({', '.join(card.labels)})" if card.labels else ""
     lines = [f"# {_cell(card.system['name'])} on {_cell(card.environment)}{labels}", ""]
+    lines += [f"**{_cell(card.calibration)}**", ""] if card.calibration else []
     lines += [f"> {_cell(card.note)}", ""] if card.note else []
     lines += [f"- **{label}**: {rules.label_sentence(label)}" for label in card.labels]
     lines += ["", *_markdown_rows([["", ""], *_facts(card)]), ""]
@@ -304,7 +313,8 @@ def markdown(card: Scorecard) -> str:
     for protocol in dict.fromkeys(f.protocol for f in card.figures):
         lines += [f"## {_cell(card.mode)}, protocol {protocol}{labels}", "",
                   *_markdown_table(figure_table(figures, protocol), card.sentences), "",
-                  *(f"- {_cell(name)}: {_cell(why)}" for name, why in remarks(figures, protocol)), ""]
+                  *(f"- {_cell(name)}: {_cell(why)}"
+                    for name, why in remarks(figures, protocol, card.scopes)), ""]
         smallest = figure_table(figures, protocol, "smallest")
         if not smallest.empty:
             what = "Smallest difference that n queries could show"
@@ -368,12 +378,25 @@ def said(value) -> str:
     return "none" if value is None or value == "" else str(value)
 
 
-def remarks(figures: pd.DataFrame, protocol: str) -> list[tuple[str, str]]:
-    """(slice, sentence) of each slice that is absent, lacks something, or has few queries."""
+def remarks(figures: pd.DataFrame, protocol: str, scopes: dict | None = None) -> list[tuple[str, str]]:
+    """(slice, sentence) of each slice that is absent, lacks something, or has few queries; first of
+    the scopes, how many pairs each has. scopes: as a card has them."""
     mine = figures[figures["protocol"] == protocol]
     said_ = [(name, reason if isinstance(reason, str) else caution(int(n)))  # NaN is no reason
              for name, reason, n in zip(mine["slice"], mine["reason"], mine["n"])]
-    return [(name, why) for name, why in dict.fromkeys(said_) if why]
+    of_pairs = [("scopes", scope_sentence(scopes[protocol]))] if protocol in (scopes or {}) else []
+    return of_pairs + [(name, why) for name, why in dict.fromkeys(said_) if why]
+
+
+def scope_sentence(counts: dict) -> str:
+    """How many relevant pairs each scope has, and what the classes say. counts: as
+    `domains.scope_counts` gives them."""
+    pairs = f"{counts['IN']} relevant pairs are IN and {counts['OUT']} OUT"
+    if "otherwise" in counts:
+        return (f"{pairs}, as {counts['from']} states them; recomputed from the three-character "
+                f"classes {counts['otherwise']} are otherwise, and {counts['untold']} can't be told")
+    return (f"{pairs}, by their {counts['from']}; {counts['UNKNOWN']} belong to neither, for want of "
+            "a class")
 
 
 def said_of(card: Scorecard) -> list[tuple[str, str]]:

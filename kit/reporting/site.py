@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from nbconvert import HTMLExporter
@@ -12,7 +13,7 @@ from kit import SUITE_VERSION
 from kit.errors import NotebookError
 from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
-from kit.relevance.slices import DOMAIN_SENTENCES
+from kit.relevance.slices import SENTENCES
 from kit.reporting.card_comparison import standing
 from kit.reporting.rules import LABELS, RULES, label_sentence
 from kit.reporting.score import experiments_folder, main_table
@@ -47,7 +48,7 @@ def build(outputs: str) -> Path:
             _write(site / "scorecards" / f"{path.stem}.html", "card.html.j2", _card_values(card), up="../")
     _write(site / "measures.html", "measures.html.j2", {
         "title": "Measures", "protocols": PROTOCOL_SENTENCES.items(), "labels": [(name, label_sentence(name)) for name in LABELS], "rules": RULES,
-        "slices": DOMAIN_SENTENCES.items(),
+        "slices": SENTENCES.items(),
         "measures": [(name if m.cutoff == "optional" else f"{name}@k",
                       m.sentence.format(k="k", within="")) for name, m in MEASURES.items()]})
     _write(site / "index.html", "index.html.j2",
@@ -70,25 +71,27 @@ def _experiment(file: Path, home: Path, outputs: str) -> dict:
     paths = [folder(outputs) / name for name in stated["scorecards"]]
     cards = [require_unchanged(path, outputs) for path in paths]
     measures = headlines([name for name, _ in said_of(cards[0])])
-    table = main_table(cards, measures)[measures]
+    table = main_table(cards, measures)
+    links = {card.system["name"]: f"scorecards/{path.stem}.html" for path, card in zip(paths, cards)}
     notebooks = sorted((home / "notebooks" / stated["experiment"]).glob("*.ipynb"))
     return {
         **stated, "standing": standing([card.model_dump() for card in cards],
                                        [card.system["name"] for card in cards]), "query_view": next((c.views["query"]["view"] for c in cards if c.views), ""),
         "cards": cards, "paths": list(zip(paths, cards)), "measures": measures,
         "notebooks": notebooks,
-        "rows": [{"system": card.system["name"], "labels": card.labels,
-                  "link": f"scorecards/{path.stem}.html",
-                  "values_": ["—" if v is None else f"{v:.3f}" for v in values]}
-                 for path, card, values in zip(paths, cards, table.astype(object).to_numpy().tolist())],
+        "calibration": list(dict.fromkeys(c.calibration for c in cards if c.calibration)),
+        "rows": [{"system": system, "queries": f"{row['queries']} (n={row['n']})",
+                  "labels": [x for x in row["labels"].split(", ") if x], "link": links[system],
+                  "values_": ["—" if pd.isna(row[m]) else f"{row[m]:.3f}" for m in measures]}
+                 for system, row in table.iterrows()],
         "pages": [(_heading(nb), f"{stated['experiment']}/{nb.stem}.html") for nb in notebooks],
     }
 
 
 def headlines(measures: list[str], most: int = 4) -> list[str]:
-    """The measures for a short table: the usual ones first, then those that are asked for."""
+    """The measures for a short table: the first that is asked for, the usual ones, then the others."""
     usual = [name for name in HEADLINES if name in measures]
-    return [*usual, *(name for name in measures if name not in usual)][:most]
+    return list(dict.fromkeys([*measures[:1], *usual, *measures]))[:most]
 
 
 def _heading(notebook: Path) -> str:
@@ -144,7 +147,7 @@ def _card_values(card: Scorecard) -> dict:
         "title": f"{card.system['name']} on {card.environment}", "card": card,
         "label_sentences": {label: label_sentence(label) for label in card.labels}, "sentences": said_of(card),
         "details": [(k, _flat(v)) for k, v in details.items()],
-        "tables": [(p, Markup(figure_table(figures, p).to_html(border=0)), remarks(figures, p))
+        "tables": [(p, Markup(figure_table(figures, p).to_html(border=0)), remarks(figures, p, card.scopes))
                    for p in protocols],
     }
 

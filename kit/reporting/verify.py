@@ -20,7 +20,7 @@ from kit.reporting.scorecard import Scorecard
 from kit.retrieval.execute import SavedRun, read_manifest, reopen, searched_ids
 
 # what the card states of its own making, and a new card would state otherwise
-OF_ITS_TIME = {"created", "suite_version", "source", "revision", "schema_version"}
+OF_ITS_TIME = {"created", "suite_version", "source", "revision", "schema_version", "calibration"}
 TOLERANCE = 1e-9  # of a figure that is computed on another machine
 _RULE_OF = {"generation": PINNED, "fingerprints": PINNED, "labels": FULL, "quotable": FULL,
             "sample": FULL, "environment": IDENTICAL, "corpus_size": IDENTICAL, "depth": IDENTICAL,
@@ -131,7 +131,8 @@ def _in_itself(path: Path, card: Scorecard) -> list[str]:
     if path.stem != scorecard.card_name(card):
         found.append(f"{IMMUTABLE.title}: the file's name says other than the card, whose name is "
                      f"{scorecard.card_name(card)}")
-    if path.read_text(encoding="utf-8") != dump_json(card.model_dump()):
+    older = card.schema_version < scorecard.SCHEMA_VERSION  # whose fields it lacks
+    if path.read_text(encoding="utf-8") != dump_json(card.model_dump(exclude_unset=older)):
         found.append(f"{IMMUTABLE.title}: the JSON is not written as the kit writes it")
     if card.suite_version != SUITE_VERSION:  # its sheet and slices are those of its version
         return found
@@ -208,7 +209,8 @@ def _recomputed(card: Scorecard, run: SavedRun, collection, outputs: str) -> lis
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         return [f"{IMMUTABLE.title}: the run's manifest is not as it was written: "
                 f"{type(error).__name__}: {error}"]
-    was, now = (c.model_dump(exclude=OF_ITS_TIME | {"figures"}) for c in (card, fresh))
+    stated = card.model_fields_set - OF_ITS_TIME - {"figures"}
+    was, now = (c.model_dump(include=stated) for c in (card, fresh))
     found = [_named(name, was[name], now[name]) for name in was if not _equal(was[name], now[name])]
     return found + _figure_differences(card, fresh)
 

@@ -197,12 +197,20 @@ def _fill(dense, pointer, base, units, weights, out):
 
 @numba.njit(parallel=True, cache=True)
 def _add(starts, terms, counts, pointer, base, units, weights, out):
+    """Adds the postings of each query's terms. Where they are is looked up first for all of them:
+    most are few, and each look-up waits for memory."""
     for i in numba.prange(len(out)):
-        row = out[i]
-        for j in range(starts[i], starts[i + 1]):
-            t, count = terms[j], counts[j]
-            for p in range(base + pointer[t], base + pointer[t + 1]):
-                row[units[p]] += count * weights[p]
+        row, own = out[i], slice(starts[i], starts[i + 1])
+        asked, often = terms[own], counts[own]
+        first, last = np.empty(len(asked), np.uint64), np.empty(len(asked), np.uint64)
+        for j in range(len(asked)):
+            t = np.uint32(asked[j])
+            first[j] = np.uint64(base) + pointer[t]
+            last[j] = np.uint64(base) + pointer[t + np.uint32(1)]
+        for j in range(len(asked)):
+            unit, weight, count = units[first[j]:last[j]], weights[first[j]:last[j]], often[j]
+            for p in range(len(unit)):
+                row[unit[p]] += count * weight[p]
 
 
 @numba.njit(parallel=True, cache=True)

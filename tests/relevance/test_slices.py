@@ -1,5 +1,7 @@
 """The standard slices: domains by section, statutes, grades, directions."""
 
+import re
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -104,7 +106,8 @@ def relation(category, direction="cited"):
 
 
 def test_the_standard_slices_and_their_order():
-    assert NAMES == ("IN", "MIXED", "OUT", "UNKNOWN", "§102", "§103", "X", "Y", "cited", "citing")
+    assert NAMES == ("scope IN", "scope OUT", "scope OUT residual",
+                     "IN", "MIXED", "OUT", "UNKNOWN", "§102", "§103", "X", "Y", "cited", "citing")
     assert tuple(SENTENCES) == NAMES
 
 
@@ -239,6 +242,12 @@ def tables(draw):
     return Tables(queries, corpus, qrels)
 
 
+def three(patent) -> set[str]:
+    """The three-character classes of a patent's IPC."""
+    read = [re.sub(r"\s", "", c).upper() for c in patent["ipc"] or () if c and c != "?"]
+    return {c[:3] for c in read if len(c) > 2}
+
+
 def told(found) -> set[str]:
     return {c.strip()[0].upper() for c in found or () if c and c != "?"}
 
@@ -260,6 +269,9 @@ def expected(tables, protocol) -> dict[str, set[tuple[str, str]]]:
         tag = ("MIXED" if True in shares and False in shares else "UNKNOWN" if None in shares
                else "IN" if True in shares else "OUT")
         found[tag].add(key)
+        a, b = three(query), three(corpus[pair["doc_id"]])
+        if a and b:
+            found["scope IN" if a & b else "scope OUT"].add(key)
         entries = [r for r in pair["source_relations"] or [] if r]
         for name in ("X", "Y"):
             if name in (query["grade"] or []) or any(r["category"] == name for r in entries):
@@ -269,7 +281,7 @@ def expected(tables, protocol) -> dict[str, set[tuple[str, str]]]:
                 found[name].add(key)
         for statute in query["statute"] or []:
             found[f"§{statute}"].add(key)
-    return found
+    return found | {"scope OUT residual": found["scope OUT"]}
 
 
 @given(tables())
@@ -282,6 +294,10 @@ def test_slices_are_what_the_definitions_say_pair_by_pair(tables):
             assert pairs_of(s) == wanted[s.name]
             assert s.members == {query for query, _ in wanted[s.name]}
             pd.testing.assert_frame_equal(s.pairs, whole.loc[s.pairs.index])
+            if s.name == "scope OUT residual":
+                assert set(zip(s.taken_out["query_id"], s.taken_out["doc_id"])) == wanted["scope IN"]
+            else:
+                assert s.taken_out is None
             if s.absent:
                 assert not any(expected(tables, "all")[name] for name in FAMILIES[s.family])
 

@@ -129,6 +129,10 @@ class Bench:
         """Deletes a run's folder."""
         shutil.rmtree(run.folder)
 
+    def forget_cards(self) -> None:
+        """Deletes what was written so far: cards, runs and the ledger."""
+        shutil.rmtree(self.outputs)
+
     def edit(self, path: Path, **changes) -> None:
         """Changes a JSON file as a forger would, in the kit's own form."""
         stated = json.loads(path.read_text(encoding="utf-8"))

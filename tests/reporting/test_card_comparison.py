@@ -7,10 +7,8 @@ from kit.cli import main
 from kit.collection.registry import registry
 from kit.errors import RuleError, ScorecardError
 from kit.evaluation.evaluate import evaluate
+from kit.reporting.calibration import MISSES, WITHIN, calibration_table
 from kit.reporting.card_comparison import (
-    MISSES,
-    WITHIN,
-    calibration_table,
     compare,
     markdown,
     modes_markdown,
@@ -28,7 +26,7 @@ def cards(bench):
 def test_bm25_comes_first_and_the_others_are_held_against_it(bench, cards):
     compared = compare(cards)
     assert list(compared.names) == ["bm25", "mine", "public"]
-    assert set(compared.pairs["against"]) == {"bm25"}
+    assert set(compared.pairs["all"]["against"]) == {"bm25"}
     assert compared.systems.set_index("system")["baseline"].to_dict() == {
         "bm25": "BM25", "mine": "", "public": "public embedding"}
 
@@ -37,7 +35,10 @@ def test_the_figures_are_those_of_the_runs(bench, cards):
     runs = {name: bench.run(name) for name in ("bm25", "mine", "public")}
     evaluations = {name: evaluate(run.table, bench.open(), "all", ["nDCG@2", "RR", "GoldCoverage@2"])
                    for name, run in runs.items()}
-    assert compare(cards).pairs.equals(side_by_side(evaluations, 0))
+    pairs = compare(cards).pairs
+    assert list(pairs) == ["all", "scope OUT"] and pairs["all"].equals(side_by_side(evaluations, 0))
+    far = {name: e.over("scope OUT") for name, e in evaluations.items()}
+    assert pairs["scope OUT"].equals(side_by_side(far, 0))
 
 
 def test_two_settings_of_one_system_are_told_apart(bench, cards):
@@ -48,7 +49,7 @@ def test_two_settings_of_one_system_are_told_apart(bench, cards):
 def test_a_measure_that_only_one_card_has_is_left_out_of_what_is_compared(bench):
     paths = [bench.card("bm25", measures=["AP", "RR"]), bench.card(measures=["nDCG@2", "RR"])]
     compared = compare(paths)
-    assert compared.measure == "RR" and set(compared.pairs["measure"]) == {"RR"}
+    assert compared.measure == "RR" and set(compared.pairs["all"]["measure"]) == {"RR"}
 
 
 def test_cards_without_a_measure_in_common_are_refused(bench):
@@ -87,7 +88,7 @@ def test_the_sheet_shows_conditions_tables_and_marks(bench, cards):
         assert heading in text
     without = markdown(compare(cards[:2]))
     assert without.startswith("# Systems on tiny (not to be shown outside)")
-    assert without.count("(not to be shown outside)") == 4
+    assert without.count("(not to be shown outside)") == 5  # the differences stand once a scope
 
 
 def test_labels_stand_in_every_table_of_systems(bench):
@@ -100,7 +101,7 @@ def test_labels_stand_in_every_table_of_systems(bench):
 def test_a_folder_gets_sheet_and_pictures(cards, tmp_path):
     path = write(compare(cards), tmp_path / "shown")
     assert sorted(p.name for p in path.parent.iterdir()) == [
-        "by-slice.png", "comparison.md", "differences-1.png", "differences-2.png"]
+        "by-slice.png", "comparison.md", *(f"differences-{n}.png" for n in (1, 2, 3, 4))]
     assert "](differences-2.png)" in path.read_text(encoding="utf-8")
 
 
@@ -135,6 +136,7 @@ def calibrated(bench):
                     if (f.protocol, f.slice, f.measure) == ("all", "all", "RR"))
         target = {"system": "BM25", "settings": {"k1": 1.2}, "views": {"query": "tacd", "corpus": "tacd"},
                   "tolerance": 0.013, "source": "a paper", "values": {"RR": {"ALL": ours - off, "OUT": 0.1}}}
+        target["values"] = changed.pop("values_", target["values"])
         entry = bench.open().entry
         object.__setattr__(entry, "calibration", (target | changed,))
         return calibration_table({"bm25": card}, entry)
@@ -148,8 +150,15 @@ def test_ours_stands_beside_the_published_value(calibrated, off, verdict):
     assert (row["tolerance"], row["source"]) == (0.013, "a paper")
 
 
-def test_a_scope_that_the_card_does_not_have_is_pending(calibrated):
-    row = calibrated(0).set_index("scope").loc["OUT"]
+def test_each_scope_has_its_row_also_where_nothing_is_published(calibrated):
+    table = calibrated(0).set_index("scope")
+    assert list(table.index) == ["ALL", "IN", "OUT"]
+    assert table.loc["OUT", "verdict"] == MISSES and table.loc["OUT", "ours"] > 0.2
+    assert pd.isna(table.loc["IN", "published"]) and table.loc["IN", "verdict"] == "nothing is published"
+
+
+def test_a_measure_that_the_card_does_not_have_is_pending(calibrated):
+    row = calibrated(0, values_={"R@7": {"ALL": 0.1}}).set_index("scope").loc["ALL"]
     assert pd.isna(row["ours"]) and row["verdict"].startswith("pending")
 
 

@@ -66,6 +66,8 @@ VIEW = {"view": "tacd", "cleaner": {"name": "c", "version": "1"}, "sha256": "d" 
 def committed(monkeypatch):
     """The code counts as that of a commit."""
     monkeypatch.setattr(scorecard, "git_state", lambda: CLEAN_GIT)
+    for name in ("scope_pairs", "searched_ids"):
+        monkeypatch.setattr(scorecard, name, lambda *_: None)
 
 
 class Book:

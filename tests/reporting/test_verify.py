@@ -82,6 +82,7 @@ FORGED = {
     "mode": lambda c: c.update(mode="litigation"), "views": lambda c: c["views"]["query"].update(view="ta"),
     "quotable": lambda c: c.update(quotable=False), "labels": lambda c: c.update(labels=["SAMPLE"]),
     "licence": lambda c: c.update(licence="CC0"), "note": lambda c: c.update(note="fine"),
+    "scopes": lambda c: c["scopes"]["all"].update(OUT=4),
     "status": lambda c: c.update(status="incomplete"), "sentences": lambda c: c["sentences"].update(RR="best"),
     "run": lambda c: c.update(run_sha256="0" * 64), "run_git": lambda c: c["run_git"].update(sha="1" * 40),
     "intervals": lambda c: c["intervals"].update(resamples=3), "is gone": lambda c: c["ledger"].update(line=9),
@@ -177,6 +178,19 @@ def test_a_slice_that_a_later_minor_suite_added_is_not_held_against_a_card(bench
     assert faults(path) == []
     forge(bench, path, lambda card: card["figures"][0].update(mean=0.123))
     assert any("mean 0.123" in fault for fault in faults(path))
+
+
+def test_a_card_of_before_the_scopes_holds(bench):
+    path = bench.card()
+
+    def of_suite_1_0_0(card):
+        card |= {"suite_version": "1.0.0", "schema_version": 2}
+        card["figures"] = [f for f in card["figures"] if not f["slice"].startswith("scope")]
+        del card["scopes"], card["calibration"]
+    forge(bench, path, of_suite_1_0_0)
+    assert faults(path) == [] and bench.read(path).scopes is None
+    forge(bench, path, lambda card: card.update(suite_version=scorecard.SUITE_VERSION, schema_version=3))
+    assert any("not written as the kit writes it" in fault for fault in faults(path))
 
 
 def test_a_whole_slice_that_lacks_is_said_once(bench):

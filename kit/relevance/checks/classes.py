@@ -6,7 +6,8 @@ import pandas as pd
 
 from kit.collection.schema import ID_COLUMN
 from kit.relevance.checks.check import DOUBT, FACT, FAULT, Check, Found, declared, rows_found
-from kit.relevance.slices import DOMAIN_SENTENCES, sections, three_character_classes
+from kit.relevance.domains import three_character_classes
+from kit.relevance.slices import DOMAIN_SENTENCES, sections
 
 CHECKS: list[Check] = []
 _NEEDS = ("queries.query_id", "corpus.doc_id", "queries.ipc", "corpus.ipc", "qrels.query_id",
