@@ -35,6 +35,12 @@ class Params(BaseModel):
         "bm25, embedding, bm25-passages, embedding-passages, service, object, fusion, "
         "names in run_files"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
+    engine: Literal["kit", "dask"] = Field("kit", description=(
+        "where bm25 and embedding search: on this machine, or in shards on Dask's workers"))
+    scheduler: str = Field("local", min_length=1, description=(
+        "of dask: local, or the address of its scheduler, such as tcp://HOST:8786"))
+    shards: int | None = Field(None, ge=1, le=10_000, description=(
+        "of dask: parts of the corpus, which change no ranking; null: one a worker"))
     bm25_engine: Literal["kit", "rank-bm25"] = Field("kit", description="who computes the scores")
     bm25_variant: Literal["lucene", "okapi", "bm25plus", "bm25l"] = Field(
         "lucene", description="the formula")

@@ -14,7 +14,7 @@ import yaml
 from kit.errors import NotebookError
 from kit.files import ROOT
 from kit.params import FIELDS, Params, load_params, make_params
-from kit.pipeline import NOTEBOOKS, require_runnable
+from kit.pipeline import NOTEBOOKS, notebooks_of, require_runnable
 
 LONGEST_CELL = 25  # lines
 NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -77,10 +77,10 @@ def test_its_parameters_are_those_of_mini_yaml(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(NOTEBOOKS)))
-def test_a_notebook_of_its_own_sets_known_parameters_to_their_defaults(name):
+def test_a_notebook_of_its_own_has_the_parameters_of_its_experiment(name):
     given = parameters(name)
-    own = make_params(given)
-    assert all(getattr(own, key) == FIELDS[key].default for key in given if key != "experiment")
+    assert given == yaml.safe_load((ROOT / "params" / f"{given['experiment']}.yaml").read_text())
+    assert notebooks_of(make_params(given)) == (*NOTEBOOKS, name)
 
 
 @all_notebooks

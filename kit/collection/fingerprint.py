@@ -7,6 +7,7 @@ rows nor their distribution over files nor compression matters, and one changed 
 
 import hashlib
 import json
+from collections.abc import Iterable
 
 from kit.collection.schema import FEATURES
 
@@ -23,10 +24,20 @@ def fingerprint(collection, columns: dict = FEATURES) -> dict[str, str]:
 
 def table_fingerprint(collection, table: str, columns: dict = FEATURES) -> str:
     """The sha256 (hex) of one table; rows are read in batches."""
+    return together(row_digests(collection, table, columns))
+
+
+def row_digests(collection, table: str, columns: dict = FEATURES) -> list[bytes]:
+    """The sha256 of each row of a table, in its order; rows are read in batches."""
     names, digests = list(columns[table]), []
     for batch in collection.batches(table, names):
         for row in zip(*(batch[name] for name in names)):
             digests.append(hashlib.sha256(_canonical(row)).digest())
+    return digests
+
+
+def together(digests: Iterable[bytes]) -> str:
+    """The sha256 (hex) of a table by the digests of its rows, in whatever order they come."""
     whole = hashlib.sha256()
     for digest in sorted(digests):
         whole.update(digest)

@@ -80,6 +80,15 @@ class Collection:
             values = {c: self._values(table, batch, c) for c in present}
             yield {**values, **{c: [None] * batch.num_rows for c in lacking}}
 
+    def only(self, table: str, start: int, stop: int) -> "Collection":
+        """The same, but of one table the rows from `start` to `stop` only, as far as it has them."""
+        data = self.tables[table]
+        if isinstance(data, datasets.Dataset):
+            rows = data.select(range(min(start, len(data)), min(stop, len(data))))
+        else:
+            rows = data.skip(start).take(stop - start)
+        return replace(self, tables={**self.tables, table: rows})
+
     def _values(self, table: str, batch: pa.Table, column: str) -> list:
         try:
             return batch.column(column).to_pylist()
@@ -228,6 +237,13 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
         return source, None, safe_name(source, "collection")
     raise CollectionError("there is no such collection or folder", source, _known())
+
+
+def anywhere(source: str) -> str:
+    """The source as a process in another working folder finds it: a folder by its absolute path."""
+    known = source in registry() or any(source == entry.hub for entry in registry().values())
+    folder = find_path(source)
+    return str(folder.resolve()) if folder.is_dir() and not known else source
 
 
 def layout_of(source: str) -> str:

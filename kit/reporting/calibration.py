@@ -18,7 +18,6 @@ FORMATS = {"published": "{:.3f}", "ours": "{:.3f}", "difference": "{:+.3f}", "to
 WITHIN, MISSES = "within the tolerance", "MISSES its published value"
 SLICE_OF = {"ALL": "all", "IN": "scope IN", "OUT": "scope OUT"}  # under the protocol all
 DECIDES = ("nDCG@100", "ALL")  # the measure and scope by which BM25 is calibrated
-PASSAGES = "passages"  # the corpus view of a target that is not of documents
 
 
 def calibration_table(cards: dict[str, Scorecard], entry: Entry | None) -> pd.DataFrame:
@@ -94,8 +93,7 @@ def standing(cards: list[Scorecard], entry: Entry | None, outputs: str) -> str |
 def _is_bm25s(target: dict) -> bool:
     """Whether it is the target by which an environment is calibrated."""
     measure, scope = DECIDES
-    return (target["system"] == "bm25" and target["views"]["corpus"] != PASSAGES
-            and scope in target["values"].get(measure, {}))
+    return target["system"] == "bm25" and scope in target["values"].get(measure, {})
 
 
 def _decides(target: dict, card: Scorecard) -> bool:

@@ -205,7 +205,8 @@ def failures(runs: list, most: int = 20) -> HTML:
 
 def cost_table(runs: list) -> pd.DataFrame:
     """A row a run: seconds and memory as they were when it was made, and on which device."""
-    rows = {run.system: {**{k.replace("_", " "): v for k, v in run.manifest["cost"].items()},
+    rows = {run.system: {**{name.replace("_", " "): run.manifest["cost"].get(name) for name in (
+        "preprocessing_seconds", "index_seconds", "search_seconds", "peak_memory_mb")},
                          "device": run.manifest["system"]["settings"].get("device", "cpu")}
             for run in runs}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")

@@ -17,7 +17,7 @@ from kit.errors import SearchError
 from kit.files import digest_of, outputs_folder
 from kit.params import Params
 from kit.progress import steps
-from kit.retrieval.corpus import Corpus
+from kit.retrieval.corpus import Corpus, on_cluster
 from kit.retrieval.run import rank_within_ids
 from kit.retrieval.system import Answer, top_k
 from kit.text.words import TOKENIZER
@@ -41,24 +41,27 @@ class Bm25:
     """The kit's engine, or rank-bm25 itself as the reference (`engine: rank-bm25`).
 
     cache: the folder for indexes; without one, or where nothing was said of the corpus before, the
-    index stays in memory.
+    index stays in memory. shards: those of a cluster (see cluster.py), which then holds the corpus.
     """
 
     name, version = "bm25", "1"
 
     def __init__(self, variant: str = "lucene", k1: float = 1.2, b: float = 0.75,
-                 engine: str = "kit", cache: Path | None = None):
+                 engine: str = "kit", cache: Path | None = None, shards=None):
         self.given = self.settings = {
             "engine": engine, "variant": variant if engine == "kit" else "okapi", "k1": float(k1),
             "b": float(b), "tokenizer": TOKENIZER}
-        self.block = BLOCK
+        if shards and engine == "rank-bm25":
+            raise SearchError("rank-bm25 searches on one machine only", "engine, bm25_engine",
+                              "Use bm25_engine: kit with bm25_variant: okapi on a cluster")
+        self.block, self._shards = BLOCK, shards
         self._cache, self._corpus, self._seen = cache, Corpus({}, None), {}
         self._alone = threading.Lock()  # compiled loops that run in parallel do so one at a time
 
     @classmethod
     def from_params(cls, params: Params) -> "Bm25":
         return cls(params.bm25_variant, params.bm25_k1, params.bm25_b, params.bm25_engine,
-                   cache=index_folder(params.outputs))
+                   cache=index_folder(params.outputs), shards=on_cluster(params))
 
     def expect(self, corpus: Corpus) -> None:
         """What texts come, so that their index can be found again."""
@@ -71,6 +74,9 @@ class Bm25:
         self._places = rank_within_ids(pa.array(ids, pa.string()))
         if self.settings["engine"] == "rank-bm25":
             self._score = _rank_bm25(texts, self.settings)
+            return
+        if self._shards:
+            self._vocabulary = self._shards.count(ids, self._corpus, self.settings)
             return
         from kit.retrieval.bm25_engine import Bm25Engine
 
@@ -88,12 +94,8 @@ class Bm25:
             return [self._answer(found[best], scores[best])
                     for found, scores in self._score(query_texts)
                     for best in [top_k(scores, self._places[found], topk)]]
-        from kit.retrieval.engine import best
-
         starts, terms, counts = collapsed(query_texts, self._vocabulary)
-        with self._alone:
-            found = best(self._engine, self._engine.queries(starts, terms, counts), self._places,
-                         topk)
+        found = self._found((starts, terms, counts), topk)
         self._seen = {"query_terms": len(terms),
                       "query_terms_most": int(np.diff(starts).max(initial=0))}
         return [self._answer(found.positions[a:b], found.scores[a:b])
@@ -104,6 +106,23 @@ class Bm25:
         and the one that had the most. None is left out."""
         seen, self._seen = self._seen, {}
         return seen
+
+    def close(self) -> None:
+        """Lets a cluster go."""
+        if self._shards:
+            self._shards.close()
+
+    def cost(self) -> dict[str, int]:
+        """On how many workers and in how many shards it searched; nothing on one machine."""
+        return self._shards.cost() if self._shards else {}
+
+    def _found(self, queries: tuple, topk: int):
+        if self._shards:
+            return self._shards.best(queries, self._places, topk)
+        from kit.retrieval.engine import best
+
+        with self._alone:
+            return best(self._engine, self._engine.queries(*queries), self._places, topk)
 
     def index(self, ids: list[str], texts: Iterable[str]):
         """The corpus' counts (bm25_index.Index): opened where they are kept, else made."""

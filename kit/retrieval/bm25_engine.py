@@ -50,19 +50,21 @@ class Bm25Engine:
     counts: units × terms, the columns of a row ascending; its indptr, indices (int32), data (of any
     integer type) and shape, as a sparse matrix or `bm25_index.Counts` has them.
     settings: variant, k1 and b. blocks: as the engine asks for them; they follow
-    each other from 0 to the last unit. of_all: the statistics, where these units are a part of all.
+    each other from 0 to the last unit. Where these units are a part of all, of_all: how many units
+    and words all have, and idf: float64 a column, by all.
     """
 
     only_positive = True
 
     def __init__(self, counts, settings: dict,
-                 blocks: list[tuple[int, int]] | None = None, of_all: Statistics | None = None):
+                 blocks: list[tuple[int, int]] | None = None, of_all: Statistics | None = None,
+                 idf: np.ndarray | None = None):
         self.blocks = even_blocks(counts.shape[0]) if blocks is None else blocks
         self._rows = _rows(counts)
         lengths, own = measured(counts)
         self.statistics = own if of_all is None else of_all
         self.formula = Formula.of(settings)
-        self._idf = self.formula.idf(self.statistics)
+        self._idf = self.formula.idf(self.statistics) if idf is None else idf
         self._relative = self.formula.relative(lengths, self.statistics)
         self._df = own.df
         self._places = {start: i for i, (start, _) in enumerate(self.blocks)}

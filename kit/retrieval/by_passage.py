@@ -160,6 +160,9 @@ class DensePassages(PassageSystem):
 
 
 def _of(params: Params) -> tuple[Rule, str, str]:
+    if params.engine == "dask":
+        raise SearchError("passages are searched on one machine, not on a cluster", "engine, systems",
+                          "Leave engine out, or the passage systems")
     rule = make_rule(params.passage_length, params.passage_stride, params.passage_across_fields,
                      params.passage_title)
     return rule, params.passage_aggregation, params.passage_answers

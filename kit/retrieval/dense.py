@@ -16,6 +16,7 @@ import pyarrow as pa
 from kit.files import outputs_folder
 from kit.params import Params
 from kit.retrieval import engine, vectors
+from kit.retrieval.corpus import Corpus, on_cluster
 from kit.retrieval.encode import encode, load, set_up
 from kit.retrieval.model_folder import read_folder
 from kit.retrieval.models import (
@@ -44,9 +45,10 @@ class Dense:
                  query_prompt: str | None = None, corpus_prompt: str | None = None,
                  max_tokens: int | None = None, spans: int = 1, span_pool: str = "mean",
                  dtype: str = "float32", device: str | None = None, batch_size: int = 32,
-                 cache: Path | None = None):
-        """None of pooling, prompts and max_tokens: as published. Raises SearchError for a model
-        that is nowhere, declared nowhere, or not as it is declared."""
+                 cache: Path | None = None, shards=None):
+        """None of pooling, prompts and max_tokens: as published. shards: those of a cluster (see
+        cluster.py), which then holds the corpus. Raises SearchError for a model that is nowhere,
+        declared nowhere, or not as it is declared."""
         listed = require_entry(entry, "embedding_entry") if entry else None
         self._source, identity, self._entry = locate_model(model, revision, listed)
         self._asked = {"pooling": pooling, "query_prompt": query_prompt,
@@ -61,6 +63,12 @@ class Dense:
                       "normalized": True, "decimals": DECIMALS,
                       "not_as_published": "; ".join(told) or None}
         self._cache, self._seen = cache, Counter()
+        self._shards, self._corpus = shards, Corpus({}, None)
+        self._arguments = {
+            "model": str(Path(self._source).resolve()) if identity["from"] == "folder" else model,
+            "revision": revision, "entry": entry, "pooling": pooling, "query_prompt": query_prompt,
+            "corpus_prompt": corpus_prompt, "max_tokens": max_tokens, "spans": spans,
+            "span_pool": span_pool, "dtype": dtype, "device": device, "batch_size": batch_size}
 
     def _held(self, folder: Path) -> list[str]:
         return hold(self._entry, read_folder(folder), self._asked, self._declared, folder)
@@ -91,12 +99,21 @@ class Dense:
                    params.embedding_corpus_prompt, params.embedding_max_tokens,
                    params.embedding_spans, params.embedding_span_pool, params.embedding_vectors,
                    params.embedding_device, params.embedding_batch_size,
-                   cache=outputs_folder(params.outputs) / "cache" / "vectors")
+                   cache=outputs_folder(params.outputs) / "cache" / "vectors",
+                   shards=on_cluster(params))
+
+    def expect(self, corpus: Corpus) -> None:
+        """What texts come, to be held against what a cluster's workers read."""
+        self._corpus = corpus
 
     def prepare(self, ids: list[str], texts: Iterable[str]) -> None:
         """Encodes the corpus, n × dimensions, block by block."""
         self._ids = ids
         self._places = rank_within_ids(pa.array(ids, pa.string()))
+        if self._shards:
+            self._seen.update(self._shards.encode(ids, self._corpus, self._arguments,
+                                                  self.settings))
+            return
         self._vectors = self._encoded(len(ids), texts, "corpus")
 
     def search(self, query_text: str, topk: int) -> list[str]:
@@ -105,8 +122,9 @@ class Dense:
 
     def search_batch(self, query_texts: list[str], topk: int) -> list[Answer]:
         """A ranking a query, with cosines as float32. An empty query finds nothing."""
-        queries = self._encoded(len(query_texts), query_texts, "query")
-        found = engine.best(Cosines(self._vectors), queries.astype(np.float32), self._places, topk)
+        queries = self._encoded(len(query_texts), query_texts, "query").astype(np.float32)
+        found = (self._shards.best(queries, self._places, topk) if self._shards else
+                 engine.best(Cosines(self._vectors), queries, self._places, topk))
         answers = []
         for text, start, stop in zip(query_texts, found.starts[:-1], found.starts[1:]):
             own = slice(start, stop) if text else slice(0, 0)
@@ -117,6 +135,15 @@ class Dense:
         """How many texts it read since it was last asked, and how many of them only in part."""
         seen, self._seen = dict(self._seen), Counter()
         return seen
+
+    def close(self) -> None:
+        """Lets a cluster go."""
+        if self._shards:
+            self._shards.close()
+
+    def cost(self) -> dict[str, int]:
+        """On how many workers and in how many shards it searched; nothing on one machine."""
+        return self._shards.cost() if self._shards else {}
 
     def _encoded(self, size: int, texts: Iterable[str], role: str) -> np.ndarray:
         """Unit vectors of the texts, from the cache where they are there."""

@@ -85,7 +85,7 @@ def best(engine, queries, places: np.ndarray, k: int) -> Found:
         kept.take(engine.products(queries, start, stop), start)
     rows, units = kept.candidates()
     scores = engine.exact(queries, rows, units).astype(np.float32)
-    starts, order = _ordered(engine, len(queries), rows, scores, places[units], k)
+    starts, order = _ordered(engine.only_positive, len(queries), rows, scores, places[units], k)
     return Found(starts, units[order], scores[order])
 
 
@@ -109,6 +109,19 @@ def best_by_document(engine, starts: np.ndarray, queries, places: np.ndarray, k:
             for held, how in zip(kept, aggregations)]
 
 
+def merged(parts: list[Found], places: np.ndarray, k: int) -> Found:
+    """The k best of each query over the k best of disjoint parts, whose positions are those in all.
+
+    places: int64 a unit (or document) of all, as `best` has them.
+    """
+    n = len(parts[0].starts) - 1
+    rows = np.concatenate([np.repeat(np.arange(n), np.diff(part.starts)) for part in parts])
+    positions = np.concatenate([part.positions for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    starts, order = _ordered(False, n, rows, scores, places[positions], k)
+    return Found(starts, positions[order], scores[order])
+
+
 def _rescored(engine, starts, queries, places, k, rows, documents, how: Aggregation) -> Found:
     """Candidates by the exact scores of all their passages."""
     counts = np.diff(starts)[documents]
@@ -117,13 +130,14 @@ def _rescored(engine, starts, queries, places, k, rows, documents, how: Aggregat
     exact = engine.exact(queries, np.repeat(rows, counts), units)
     scores = _aggregated(exact[None, :], inner, how.kind, how.top)[0].astype(np.float32)
     passages = starts[documents] + _first_best(exact, inner)
-    begin, order = _ordered(engine, len(queries), rows, scores, places[documents], k)
+    begin, order = _ordered(engine.only_positive, len(queries), rows, scores, places[documents], k)
     return Found(begin, documents[order], scores[order], passages[order])
 
 
-def _ordered(engine, n: int, rows, scores, places, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _ordered(only_positive: bool, n: int, rows, scores, places,
+             k: int) -> tuple[np.ndarray, np.ndarray]:
     """The tie rule over candidates, cut to k a query: where each query's begin, and their order."""
-    some = np.flatnonzero(scores > 0) if engine.only_positive else np.arange(len(scores))
+    some = np.flatnonzero(scores > 0) if only_positive else np.arange(len(scores))
     order = some[np.lexsort((-places[some], -scores[some], rows[some]))]
     begin = np.searchsorted(rows[order], np.arange(n + 1))
     order = order[np.arange(len(order)) - begin[rows[order]] < k]
@@ -233,18 +247,34 @@ def _aggregated(values, starts, kind, top):
     """queries × passages to queries × documents, in the values' own precision."""
     out = np.empty((len(values), len(starts) - 1), values.dtype)
     for i in numba.prange(len(values)):
+        room = np.empty(top, values.dtype)
         for d in range(len(starts) - 1):
             own = values[i, starts[d]:starts[d + 1]]
             if kind == 0:
                 out[i, d] = own.max()
                 continue
             if kind == 1 and top < len(own):
-                own = np.sort(own)[len(own) - top:]
+                _fill_best(own, room)
+                own = room
             total = 0.0  # float64: a document may have thousands of passages
             for value in own:
                 total += value
             out[i, d] = total if kind == 3 else total / len(own)
     return out
+
+
+@numba.njit(cache=True)
+def _fill_best(values, room):
+    """The best of more values than there is room for, ascending: most are below those held."""
+    n = len(room)
+    room[:] = np.sort(values[:n])
+    for value in values[n:]:
+        if value > room[0]:
+            at = 1
+            while at < n and room[at] < value:
+                room[at - 1] = room[at]
+                at += 1
+            room[at - 1] = value
 
 
 @numba.njit(cache=True)

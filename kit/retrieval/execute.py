@@ -107,7 +107,7 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     with only_one(folder):  # a second process waits, and finds the run whole
         if (folder / "manifest.json").exists():
             return _reopened(folder, params)
-        with _recorded(stated, folder, params) as begun:
+        with _recorded(stated, folder, params) as begun, _closed(system):
             return _search(collection, system, params, stated | begun, folder)
 
 
@@ -288,6 +288,16 @@ def _reopened(folder: Path, params: Params) -> SavedRun:
     return saved
 
 
+@contextmanager
+def _closed(system):
+    """Whatever happens, a system that holds a cluster lets go of it."""
+    try:
+        yield
+    finally:
+        if hasattr(system, "close"):
+            system.close()
+
+
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
     ids, prepared, indexed = list(collection.ids("corpus")), None, None
     if _reads_corpus(system):
@@ -305,7 +315,8 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
         "notes": corpus_notes | notes,
         "cost": {"preprocessing_seconds": prepared, "index_seconds": indexed,
                  "search_seconds": searched,
-                 "peak_memory_mb": _peak_memory()}})
+                 "peak_memory_mb": _peak_memory(),
+                 **(system.cost() if hasattr(system, "cost") else {})}})
     shutil.rmtree(home)
     return saved
 

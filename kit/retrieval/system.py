@@ -12,6 +12,8 @@ The systems that ship also answer a batch, with scores. What they all have in co
 - `search_batch(query_texts, topk) -> list[Answer | str]`: a text says how it failed on the query
 - `notes() -> dict[str, int]`: what it saw since it was last asked, such as texts that it cut;
   a name that ends in `_most` is the greatest of its kind, all others are added up
+- `cost()`, `close()`: where there are any, what a manifest adds to the run's cost, and what ends
+  it, well or not
 
 One that searches passages (see `by_passage`) says so by `passages = True`: its corpus comes as fields.
 """

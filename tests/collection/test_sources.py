@@ -9,7 +9,7 @@ import pytest
 
 from kit.collection import miniature
 from kit.collection.schema import FEATURES, TABLES, require_sound
-from kit.collection.sources import open_collection
+from kit.collection.sources import anywhere, open_collection
 from kit.errors import CollectionError
 
 
@@ -66,6 +66,14 @@ def test_a_folder_relative_to_the_working_folder(make_collection, tmp_path, monk
     make_collection(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert opened("tiny").environment == "tiny"
+
+
+def test_a_source_for_a_process_in_another_folder(make_collection, tmp_path, monkeypatch):
+    folder = make_collection(tmp_path)
+    (tmp_path / "mini").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert anywhere("tiny") == str(folder.resolve())
+    assert (anywhere("mini"), anywhere("owner/name")) == ("mini", "owner/name")
 
 
 @pytest.mark.parametrize("name, readme", [

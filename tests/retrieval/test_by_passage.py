@@ -17,6 +17,7 @@ from kit.retrieval.bm25 import Bm25
 from kit.retrieval.by_passage import PassageSystem, Vectors, Words, unit_places
 from kit.retrieval.dense import Dense
 from kit.retrieval.execute import reopen, retrieve
+from kit.retrieval.external import open_run
 from kit.retrieval.run import PASSAGE_COLUMNS, documents_of, rank_within_ids
 from kit.retrieval.shipped import make_system
 from kit.retrieval.sweep import passage_runs
@@ -319,7 +320,7 @@ def test_documents_once_are_left_as_they_are(search):
 
 @pytest.mark.parametrize("given, error", [
     ({"passage_aggregation": "max"}, ParamsError), ({"passage_stride": 99}, ParamsError),
-    ({"bm25_engine": "rank-bm25"}, SearchError)])
+    ({"bm25_engine": "rank-bm25"}, SearchError), ({"engine": "dask"}, SearchError)])
 def test_what_passages_can_not_be_is_refused_before_a_search(given, error):
     with pytest.raises(error):
         make_system("bm25-passages", Params(passage_length=64, **given))
@@ -339,3 +340,9 @@ def test_a_sweeps_runs_are_those_of_each_aggregation_alone(collection, search, t
 def test_a_sweep_is_of_passages(collection):
     with pytest.raises(SearchError, match="'bm25' searches no passages"):
         passage_runs(collection, "bm25", Params(), ["maxP"])
+
+
+def test_a_run_file_with_passages_is_read_as_its_documents(collection, search):
+    saved = search()
+    table, _ = open_run(saved.folder / "run.parquet", collection)
+    assert table.equals(saved.table.select(table.column_names))
