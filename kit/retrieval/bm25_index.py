@@ -119,10 +119,19 @@ class Estimate(NamedTuple):
         return cls(round(BYTES_AT_LEAST + BYTES_A_POSTING * distinct * documents),
                    size / BYTES_A_SECOND)
 
+    @classmethod
+    def of_passages(cls, documents: int, size: int, length: int, stride: int) -> "Estimate":
+        """The same where passages are counted, which hold a word as often as they overlap."""
+        passages = max(documents, round(size / BYTES_A_WORD / stride))
+        return cls(cls.of(passages, round(size * max(length / stride, 1))).memory,
+                   size / BYTES_A_SECOND)
 
-def require_room(documents: int, size: int) -> None:
-    """Says what an index will take, before it is made. Raises SearchError where memory is short."""
-    estimate, left = Estimate.of(documents, size), memory_left()
+
+def require_room(documents: int, size: int, passages: tuple[int, int] | None = None) -> None:
+    """Says what an index will take, before it is made. passages: their length and stride in words,
+    where they are counted. Raises SearchError where memory is short."""
+    estimate, left = (Estimate.of_passages(documents, size, *passages) if passages else
+                      Estimate.of(documents, size)), memory_left()
     say(f"bm25: {documents:,} documents, {size / 1e6:,.0f} MB of text: about "
         f"{estimate.memory / 1e9:.1f} GB of memory and {estimate.seconds:,.0f} s to index")
     if left is not None and estimate.memory > left:

@@ -21,6 +21,8 @@ from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
 from kit.retrieval.bm25 import Bm25, collapsed
 from kit.retrieval.bm25_engine import Bm25Engine
+from kit.retrieval.bm25_index import require_room
+from kit.retrieval.corpus import Corpus
 from kit.retrieval.dense import Cosines, Dense
 from kit.retrieval.engine import Found, aggregation, best, best_by_document, document_blocks
 from kit.retrieval.run import rank_within_ids
@@ -77,16 +79,22 @@ class PassageSystem:
             **({"passage_aggregation": how} if answers == "documents" else
                {"passage_scored": "a document is scored by its passage that stands first"})}
         self.given = {**backend.system.given, **self._stated}
-        self._notes, self.preprocessing_seconds = {}, 0.0
+        self._notes, self.preprocessing_seconds, self._size = {}, 0.0, None
 
     @property
     def settings(self) -> dict:
         """What was given, with everything that the model decides filled in."""
         return {**self._backend.system.settings, **self._stated}
 
+    def expect(self, corpus: Corpus) -> None:
+        """What texts come, for an estimate of the memory that they will take."""
+        self._size = corpus.size
+
     def prepare(self, ids: list[str], documents: Iterable[tuple[list[str], str]]) -> None:
         """Splits and indexes the corpus. documents: the fields and the title of each, which can be
         read again from the start."""
+        if self._size is not None:
+            self._backend.require_room(len(ids), self._size, self._rule)
         self._ids, self._place_of = ids, {name: i for i, name in enumerate(ids)}
         self._places = rank_within_ids(pa.array(ids, pa.string()))
         self.index, self.engine, self.preprocessing_seconds = self._backend.take_in(
@@ -195,6 +203,10 @@ class Words:
             raise SearchError("rank-bm25 has no passages", "bm25_engine, systems",
                               "Use bm25_engine: kit, or leave bm25-passages out")
         self.system, self._seen = system, {}
+
+    def require_room(self, documents: int, size: int, rule: Rule) -> None:
+        """Says what memory the counts will take. Raises SearchError where it is short."""
+        require_room(documents, size, (rule.length, rule.stride))
 
     def take_in(self, documents, rule: Rule, total: int):
         """The index, the engine, and the seconds of reading, tokens and splitting."""
@@ -313,6 +325,9 @@ class Vectors:
 
     def __init__(self, system: Dense):
         self.system = system
+
+    def require_room(self, documents: int, size: int, rule: Rule) -> None:
+        """Vectors lie on disk, and of a text nothing is held."""
 
     def take_in(self, documents, rule: Rule, total: int):
         """The index, the engine, and the seconds of reading, tokens and splitting. Reads the documents

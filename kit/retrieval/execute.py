@@ -323,6 +323,8 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
 
 def _peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def prepare(collection, system, view: str) -> tuple[float, float]:
     """Gives the system the corpus, as texts or, for passages, as (fields, title); the seconds of
     preprocessing (reading and cleaning, for passages also tokens and splitting) and of the rest."""

@@ -131,6 +131,14 @@ def test_the_estimate_grows_with_the_postings():
     assert bm25_index.Estimate.of(0, 0).seconds == 0
 
 
+def test_the_estimate_of_passages_grows_with_their_overlap():
+    size = 45_336 * 40_000
+    short, long = (bm25_index.Estimate.of_passages(45_336, size, n, n // 2) for n in (64, 2048))
+    assert 3e9 < long.memory < short.memory < 10e9
+    whole = bm25_index.Estimate.of_passages(45_336, size, 8192, 8192)
+    assert whole == bm25_index.Estimate.of(45_336, size)
+
+
 def test_memory_left_is_the_least_of_what_is_told(tmp_path, monkeypatch):
     assert provenance.memory_left() > 0
     monkeypatch.setattr(provenance, "_machine_left", lambda: 5)

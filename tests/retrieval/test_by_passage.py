@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from kit.collection.sources import open_collection
 from kit.errors import ParamsError, SearchError
 from kit.params import Params
-from kit.retrieval import by_passage, execute
+from kit.retrieval import bm25_index, by_passage, execute
 from kit.retrieval.bm25 import Bm25
 from kit.retrieval.by_passage import PassageSystem, Vectors, Words, unit_places
+from kit.retrieval.corpus import Corpus
 from kit.retrieval.dense import Dense
 from kit.retrieval.execute import reopen, retrieve
 from kit.retrieval.external import open_run
@@ -324,6 +325,14 @@ def test_documents_once_are_left_as_they_are(search):
 def test_what_passages_can_not_be_is_refused_before_a_search(given, error):
     with pytest.raises(error):
         make_system("bm25-passages", Params(passage_length=64, **given))
+
+
+def test_a_machine_that_is_too_small_is_told_before_a_text_is_read(monkeypatch):
+    system = make_system("bm25-passages", Params(passage_length=64))
+    monkeypatch.setattr(bm25_index, "memory_left", lambda: 1_500_000_000)
+    system.expect(Corpus({}, 2_000_000_000))
+    with pytest.raises(SearchError, match=r"needs about \d\.\d GB of memory, and 1\.5 GB are left"):
+        system.prepare([f"d{i}" for i in range(45_000)], iter([]))
 
 
 # --- all aggregations of one index ----------------------------------------------------------------

@@ -71,6 +71,7 @@ for _table, _key in ID_COLUMN.items():
                         f"Characters of the longest text of {_table}; by field, its lengths.",
                         _all_of(_table), partial(_lengths, _table)))
 
+
 def _unstated(table: str, field: str, prepared) -> Found:
     ids, values = prepared.ids(table), prepared.beside_texts(table)[field]
     lacking = [not any(v and v.strip() for v in (value if isinstance(value, list) else [value]))
