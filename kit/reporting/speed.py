@@ -20,6 +20,7 @@ import pandas as pd
 from kit.collection.generated import write_generated
 from kit.errors import NotebookError
 from kit.files import ROOT, outputs_folder
+from kit.reporting.growth import extrapolated
 from kit.text.spread import spread
 from kit.text.views import VIEWS, view_of
 from kit.text.words import count_terms
@@ -27,6 +28,8 @@ from kit.text.words import count_terms
 INTERVAL = 0.02  # seconds between two looks at the memory
 SOPHIA = {"documents": 75_050, "queries": 10_000, "pairs": 66_469}
 FRACTIONS = (0.1, 0.3, 1)  # of the share that is asked for: growth
+WORKER = 24_000  # MB of memory that a worker of a cluster has
+WORST = 0.2
 PEERS = 7_505  # documents, for the bounds beside peers
 REAL = ROOT.parent / "shared" / "data" / "full-texts" / "documents.jsonl.gz"
 CORES = 2
@@ -117,7 +120,9 @@ def measured(part: str, *arguments) -> dict | list[dict]:
 
 
 def baselines(at: list[Place]) -> pd.DataFrame:
-    """A row a size: BM25 over full texts from the tables to the saved run."""
+    """A row a size: BM25 over full texts from the tables to the saved run. What is compiled at its
+    first use is so before."""
+    measured("baseline", at[0].folder, at[0].work)
     return pd.DataFrame([measured("baseline", place.folder, place.work) for place in at])
 
 
@@ -149,6 +154,18 @@ def real_texts() -> pd.DataFrame | None:
         rows = [json.loads(line) for line in lines]
     counts, _ = count_terms(view_of(row.get(name) for name in VIEWS["tacd"]) for row in rows)
     return pd.Series(spread(counts)).to_frame("real")
+
+
+def beyond(base: pd.DataFrame, full: pd.DataFrame) -> pd.DataFrame:
+    """What 609 thousand and 10.5 million full texts would take (growth.extrapolated). A line that
+    falls, or that is more than a fifth off a measured size, says nothing and is left out."""
+    seen = pd.DataFrame({
+        "documents": base["documents"], "postings": full["postings"],
+        "indexing, s": base["preprocessing seconds"] + base["index seconds"],
+        "1,000 queries, s": 1000 * base["search seconds"] / base["queries"],
+        "memory, MB": base["peak memory mb"]})
+    lines = extrapolated(seen, memory_a_worker=WORKER)
+    return lines[(lines["slope"] > 0) & (lines["worst fit"] < WORST)]
 
 
 def times(frame: pd.DataFrame, peer: str) -> pd.Series:
