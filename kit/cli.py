@@ -98,6 +98,12 @@ def _parser() -> argparse.ArgumentParser:
                       help="folder for the fused run, best that of the runs (default: outputs)")
     fuse.set_defaults(command=_fuse)
 
+    sweep = commands.add_parser("sweep", help="passage lengths and aggregations, and the best of them")
+    sweep.add_argument("collection", help="a name, a hub id or a folder")
+    sweep.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+                       help="one parameter, such as -p systems '[bm25-passages]'")
+    sweep.set_defaults(command=_sweep)
+
     pin = commands.add_parser("pin", help="make a collection as it is a generation")
     pin.add_argument("collection", help="a name, a hub id or a folder")
     pin.add_argument("--revision", help="commit or tag of a hub data set")
@@ -312,6 +318,26 @@ def _fuse(options) -> None:
     made = Fusion(params.fusion_method, params.fusion_k, weights and tuple(weights.values()))
     runs = [open_finished(find_path(str(folder)), params) for folder in options.runs]
     print(fuse_runs(runs, made, params).folder)
+
+
+def _sweep(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.reporting.sweep import SECOND_FORMATS, best_table, export, few_to_tune, seconds_of, sweep
+
+    params = load_params(None, [*options.p, ("collection", options.collection)])
+
+    def told(name: str, length: int, cell) -> None:
+        seconds = ", ".join(f"{part.removesuffix(' s')} {value:.1f} s"
+                            for part, value in seconds_of(cell).items())
+        print(f"{name} {f'{length} tokens' if length else 'whole documents'}: {seconds}", flush=True)
+
+    swept = sweep(open_collection(params.collection, revision=params.revision,
+                                  streaming=params.streaming), params, told)
+    print(f"\nChosen on {len(swept.parts.tuning)} queries, reported on "
+          f"{len(swept.parts.reporting)} others:")
+    print(best_table(swept).drop(columns=SECOND_FORMATS).to_string(index=False, na_rep="—"))
+    print("".join(f"{note}.\n" for note in [*swept.parts.notes, *few_to_tune(swept)]), end="")
+    print(f"\nThe whole grid: {export(swept)[0]}")
 
 
 def _weights(text: str) -> dict[str, float]:

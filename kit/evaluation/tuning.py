@@ -14,6 +14,8 @@ from kit.retrieval.fusion import Fusion, fuse
 
 # equal to the eye is left out: every word would be read, which takes as long as a search
 TIED = tuple(kind for kind in TIES if kind != "near-equal text")
+LOOSE = ("reciprocal",)  # what is kept together where all else would tie nearly all queries
+LEAST = 0.25  # share of the queries that a tuning half needs
 GRID = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200)  # of K; 60 is Cormack's, 30 published for DAPFAM
 ALIKE = 1e-12  # figures that differ by rounding alone
 
@@ -32,18 +34,35 @@ def halves(collection, seed: int = 0, among: Iterable[str] | None = None) -> Hal
     What hangs together stands in one half (`splits.TIES`, but for near-equal texts): reciprocal
     pairs, a document in common, own entries, one publication number, equal texts. A part that is
     larger than a half stands whole in the reporting half, whose figures then have the narrower
-    intervals. among: the queries that were searched, for a sample.
+    intervals. Where that leaves less than a quarter to tune on (in DAPFAM documents that two queries
+    share tie them all), only reciprocal pairs are kept together, and the notes say so: relevance is
+    of a query, so that a choice among a few settings learns next to nothing from a shared document.
+    among: the queries that were searched, for a sample.
     Raises KitError where a half would be empty, ParamsError for an unusable seed.
     """
-    made = make_splits(collection, {"reporting": 0.5, "tuning": 0.5}, seed, TIED)
-    table = made.table if among is None else made.table[made.table["query_id"].isin(set(among))]
-    found = {name: table.loc[table["split"] == name, "query_id"].tolist()
-             for name in ("tuning", "reporting")}
-    empty = next((name for name, ids in found.items() if not ids), None)
+    among = set(collection.ids("queries") if among is None else among)
+    try:
+        made = _halved(collection, seed, TIED, among)
+        strict = len(made.tuning) >= LEAST * len(among)
+    except KitError:  # one part, which no cut goes through; what else is wrong is raised again
+        strict = False
+    if not strict:
+        made = _halved(collection, seed, LOOSE, among)
+        made.notes.append("Nearly all queries hang together by documents or texts in common: the "
+                          "halves may share some, and only reciprocal pairs stand in one half")
+    empty = next((name for name in ("tuning", "reporting") if not getattr(made, name)), None)
     if empty:
         raise KitError(f"the {empty} half would have no query", collection.source,
                        "Search more queries")
-    return Halves(**found, notes=made.notes)
+    return made
+
+
+def _halved(collection, seed: int, ties: tuple[str, ...], among: set[str]) -> Halves:
+    made = make_splits(collection, {"reporting": 0.5, "tuning": 0.5}, seed, ties)
+    table = made.table[made.table["query_id"].isin(among)]
+    found = {name: table.loc[table["split"] == name, "query_id"].tolist()
+             for name in ("tuning", "reporting")}
+    return Halves(**found, notes=list(made.notes))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 from cycler import cycler
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 COLOURS = ["#1f5a96", "#d9822b", "#3c8d5a", "#8a4f9e", "#b0413e", "#5b6770"]
 GREY = "#8a949e"
+_SHADES = matplotlib.colormaps["Blues"]
 matplotlib.rcParams.update({
     "figure.dpi": 110, "savefig.dpi": 150, "font.family": "DejaVu Sans", "font.size": 10,
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY,
@@ -188,6 +190,41 @@ def by_slice(figures: dict[str, pd.DataFrame], measure: str, protocol: str, titl
     axes.set(ylabel=measure, ylim=(0, 1.02), xlim=(-0.6, len(rows) - 0.4))
     axes.grid(axis="x", visible=False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def heat_maps(maps: dict[str, pd.DataFrame], marked: dict[str, tuple], title: str,
+              ylabel: str) -> Figure:
+    """A map a name, each with its own scale of colours and its values in the cells. The last row,
+    which has one value for all columns, stands apart. marked: {name: (row, column)} to frame."""
+    rows = max(len(frame) for frame in maps.values())
+    figure = Figure(figsize=(max(8, 2.75 * len(maps) + 0.8), 0.36 * rows + 1.7), layout="constrained")
+    figure.suptitle(fill(title, int(figure.get_figwidth() * 10)), x=0.01, ha="left", fontsize=11.5,
+                    weight="bold")
+    for axes, (name, frame) in zip(np.atleast_1d(figure.subplots(1, len(maps))), maps.items()):
+        values, last = frame.to_numpy(), len(frame) - 1
+        low, high = np.nanmin(values), np.nanmax(values)
+        shades = (values - low) / (high - low) if high > low else np.zeros_like(values)
+        for (i, j), value in np.ndenumerate(values):
+            wide = values.shape[1] if i == last else 1
+            if i == last and j:
+                continue
+            axes.add_patch(Rectangle((j, i + 0.15 * (i == last)), wide - 0.03, 0.96, lw=0,
+                                     color=_SHADES(0.08 + 0.77 * shades[i, j])))
+            axes.text(j + wide / 2, i + 0.5 + 0.15 * (i == last), f"{value:.3f}", ha="center",
+                      va="center", fontsize=8.5, color="white" if shades[i, j] > 0.55 else "#333b43")
+        if name in marked:
+            i, j = (list(index).index(v) for index, v in zip((frame.index, frame.columns), marked[name]))
+            axes.add_patch(Rectangle((j + 0.03, i + 0.03), 0.91, 0.9, fill=False, lw=2.2,
+                                     edgecolor=COLOURS[1]))
+        axes.set(xlim=(0, values.shape[1]), ylim=(last + 1.2, 0), title=name)
+        axes.set_xticks(np.arange(values.shape[1]) + 0.5, frame.columns, fontsize=8)
+        axes.set_yticks(np.arange(last + 1) + 0.5 + 0.15 * (np.arange(last + 1) == last), frame.index)
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.label_outer()
+    figure.axes[0].set_ylabel(ylabel)
     return figure
 
 

@@ -6,6 +6,7 @@ What is measured beside a peer is `kit.reporting.peers`, in a process of its own
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ from kit.text.words import count_terms
 
 INTERVAL = 0.02  # seconds between two looks at the memory
 SOPHIA = {"documents": 75_050, "queries": 10_000, "pairs": 66_469}
+DAPFAM = {"documents": 45_336, "queries": 1_247, "pairs": 24_929}
+LENGTHS, AGGREGATIONS = [64, 128, 256, 512, 1024, 2048], ["maxP", "avg_top3", "avgP", "sumP"]
 FRACTIONS = (0.1, 0.3, 1)  # of the share that is asked for: growth
 WORKER = 24_000  # MB of memory that a worker of a cluster has
 WORST = 0.2
@@ -86,9 +89,9 @@ def _peak_so_far(pid: int) -> float:
                  if line.startswith("VmHWM:")), 0.0)
 
 
-def generated(share: float, outputs: str) -> Path:
+def generated(share: float, outputs: str, of: dict[str, int] = SOPHIA) -> Path:
     """A generated collection of that share of Sophia's size; made once under `outputs`."""
-    sizes = {name: max(round(n * share), 60) for name, n in SOPHIA.items()}
+    sizes = {name: max(round(n * share), 60) for name, n in of.items()}
     home = outputs_folder(outputs) / "cache" / "generated-{documents}-{queries}".format(**sizes)
     return home if home.is_dir() else write_generated(home, **sizes)
 
@@ -104,6 +107,20 @@ def places(share: float, outputs: str) -> list[Place]:
     """Generated collections of growing sizes, up to that share of Sophia's."""
     folders = [generated(share * fraction, outputs) for fraction in FRACTIONS]
     return [Place(folder, folder.parent / "speed" / folder.name) for folder in folders]
+
+
+def sweep_time(share: float, outputs: str) -> dict:
+    """Seconds and peak memory of a sweep of BM25 over passages, at that share of DAPFAM's size."""
+    folder = generated(share, outputs, DAPFAM)
+    work = folder.parent / "speed" / f"sweep-{folder.name}"
+    shutil.rmtree(work, ignore_errors=True)
+    given = {"systems": "[bm25-passages]", "query_view": "tac", "corpus_view": "tacd",
+             "measures": "[nDCG@100, R@100]", "sweep_lengths": str(LENGTHS),
+             "sweep_aggregations": str(AGGREGATIONS), "outputs": str(work)}
+    spent = timed(["-m", "kit", "sweep", str(folder),
+                   *(part for name, value in given.items() for part in ("-p", name, value))])
+    documents, queries = folder.name.split("-")[1:]
+    return {"documents": int(documents), "queries": int(queries), **vars(spent)}
 
 
 def measured(part: str, *arguments) -> dict | list[dict]:
@@ -190,7 +207,7 @@ def _table(measured: dict[str, Callable[[], Timed]]) -> pd.DataFrame:
 
 
 def must_hold(base: pd.DataFrame, full: pd.DataFrame, short: pd.DataFrame, made: pd.DataFrame,
-              scored: dict, near: dict) -> pd.DataFrame:
+              scored: dict, near: dict, swept: dict) -> pd.DataFrame:
     """A row a bound: what it means, the figure here, the bound, and whether it holds; nothing is
     said of a size below the one that it is made for."""
     mid, last = full[full["documents"] <= PEERS].iloc[-1], full.iloc[-1]
@@ -215,6 +232,10 @@ def must_hold(base: pd.DataFrame, full: pd.DataFrame, short: pd.DataFrame, made:
          scored["queries"], most, "above 1: the kit is faster on the measures that both have"),
         ("embeddings: kit / bare product", near["kit"] / near["bare product"], "<=", 1.5,
          near["documents"], sophia, "how many times the bare product of the matrices an exact top 100 takes"),
+        ("the sweep, minutes", swept["seconds"] / 60, "<", 60, swept["documents"], DAPFAM["documents"],
+         "BM25 over passages of six lengths, with four aggregations of each"),
+        ("the sweep, GB", swept["peak_memory_mb"] / 1000, "<", 10, swept["documents"],
+         DAPFAM["documents"], "the most that the process held at once"),
     ]
     return pd.DataFrame([_bound(*row) for row in rows])
 

@@ -99,7 +99,7 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
         return fuse_runs([retrieve(collection, n, params) for n in made.of], made, params)
     require_given(collection, params.query_view, params.corpus_view)
     system = make_system(name, params)
-    stated = _conditions(collection, params) | {
+    stated = conditions(collection, params) | {
         "system": {"name": system.name, "version": system.version, "given": system.given},
         "views": {"query": declaration(params.query_view),
                   "corpus": declaration(params.corpus_view) if _reads_corpus(system) else UNSEEN}}
@@ -192,7 +192,7 @@ def searched_ids(collection, params: Params) -> pd.Series:
     return collection.ids("queries").iloc[query_positions(collection, params)]
 
 
-def _conditions(collection, params: Params) -> dict:
+def conditions(collection, params: Params) -> dict:
     """What a run was made under, apart from its system."""
     n = len(collection.ids("queries"))
     sampled = params.sample is not None and params.sample < n
@@ -526,7 +526,7 @@ def _take_in(collection, name: str, params: Params) -> SavedRun:
     ranks = own_entry_ranks(table) if collection.shared_ids else []
     table, own = without_own_entries(table, collection)
     table, tied = cut_at(table, params.depth)
-    stated = _conditions(collection, params) | {
+    stated = conditions(collection, params) | {
         "system": {"name": name, "version": "run file",
                    "given": {"file": path.name}, "settings": {"sha256": digest_of_file(path)}},
         "views": None}

@@ -72,8 +72,16 @@ def test_only_what_was_searched_is_halved(build):
 def test_a_half_without_a_query_is_refused(build):
     with pytest.raises(KitError, match="half would have no query"):
         halves(build(), among=["q1"])
-    with pytest.raises(KitError, match="too few"):
-        halves(build([(q, "shared") for q in QUERIES]))
+
+
+@pytest.mark.parametrize("tied", [7, 8])
+def test_where_nearly_all_hang_together_only_reciprocal_pairs_do_and_it_is_said(build, tied):
+    """As in DAPFAM, whose queries share documents without end."""
+    for seed in range(8):
+        made = halves(build([(q, "shared") for q in QUERIES[:tied]]), seed)
+        assert len(made.tuning) == len(made.reporting) == 4
+        assert sorted(made.tuning + made.reporting) == QUERIES
+        assert "only reciprocal pairs" in made.notes[-1]
 
 
 # --- a choice -------------------------------------------------------------------------------------
