@@ -101,7 +101,8 @@ class Params(BaseModel):
     fusion_k: int = Field(60, ge=0, le=100_000, description="K of reciprocal rank fusion")
     fusion_weights: dict[str, Weight] | None = Field(None, description=(
         "{name: weight} of normalized scores; null: 1 each"))
-    speed_share: float = Field(0.005, gt=0, le=1, description="70_speed: share of Sophia's size")
+    speed_share: float | None = Field(None, gt=0, le=1, description=(
+        "share of Sophia's size that 70_speed measures; null: run does without it"))
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
 

@@ -31,6 +31,7 @@ from kit.text.views import require_view
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
 SWEEP = "60_passages"  # only where the parameters name lengths to try
+SPEED = "70_speed"  # only where they name a share
 KERNEL = "python3"
 
 
@@ -53,7 +54,8 @@ def run(params: Params) -> Path:
 
 def notebooks_of(params: Params) -> tuple[str, ...]:
     """The notebooks of an experiment, in their order."""
-    return NOTEBOOKS if params.sweep_lengths is None else (*NOTEBOOKS, SWEEP)
+    asked = {SWEEP: params.sweep_lengths, SPEED: params.speed_share}
+    return (*NOTEBOOKS, *(name for name, value in asked.items() if value is not None))
 
 
 def check_experiment(params: Params) -> Collection:

@@ -14,7 +14,7 @@ import yaml
 from kit.errors import NotebookError
 from kit.files import ROOT
 from kit.params import FIELDS, Params, load_params, make_params
-from kit.pipeline import NOTEBOOKS, SWEEP, require_runnable
+from kit.pipeline import NOTEBOOKS, SPEED, SWEEP, notebooks_of, require_runnable
 
 LONGEST_CELL = 25  # lines
 NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -68,7 +68,7 @@ def test_every_module_stands_in_a_layer():
 # --- notebooks ------------------------------------------------------------------------------------
 
 def test_the_pipeline_runs_notebooks_that_are_there():
-    assert {*NOTEBOOKS, SWEEP} <= set(NAMES)
+    assert {*NOTEBOOKS, SWEEP, SPEED} == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -76,15 +76,11 @@ def test_its_parameters_are_those_of_mini_yaml(name):
     assert parameters(name) == yaml.safe_load((ROOT / "params" / "mini.yaml").read_text())
 
 
-def test_the_sweeps_parameters_are_those_of_passages_yaml():
-    assert parameters(SWEEP) == yaml.safe_load((ROOT / "params" / "passages.yaml").read_text())
-
-
-@pytest.mark.parametrize("name", sorted({*NAMES} - {*NOTEBOOKS, SWEEP}))
-def test_a_notebook_of_its_own_sets_known_parameters_to_their_defaults(name):
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(NOTEBOOKS)))
+def test_a_notebook_of_its_own_has_the_parameters_of_its_experiment(name):
     given = parameters(name)
-    own = make_params(given)
-    assert all(getattr(own, key) == FIELDS[key].default for key in given if key != "experiment")
+    assert given == yaml.safe_load((ROOT / "params" / f"{given['experiment']}.yaml").read_text())
+    assert notebooks_of(make_params(given)) == (*NOTEBOOKS, name)
 
 
 @all_notebooks

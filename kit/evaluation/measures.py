@@ -47,7 +47,8 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
     relevant = positives.drop_duplicates(["query_id", "doc_id"]).groupby("query_id").size()
     query_ids = pa.array(sorted(relevant.index), pa.string())
     row = _index_in(run["query_id"], query_ids)
-    run, row = run.filter(pa.array(row >= 0)), row[row >= 0]
+    if (row < 0).any():  # a filter copies millions of strings
+        run, row = run.filter(pa.array(row >= 0)), row[row >= 0]
     encoded = run["doc_id"].combine_chunks().dictionary_encode()  # once: runs have millions of rows
     docs = encoded.dictionary
     numbers = row * len(docs) + encoded.indices.to_numpy()

@@ -250,3 +250,17 @@ def differences(values: pd.Series, a: str, b: str, measure: str, title: str, n: 
     axes.grid(axis="x", visible=False)
     axes.set(xlabel="queries, by difference", ylabel=f"{measure}: {a} − {b}", ylim=(-1.02, 1.02))
     return figure
+
+
+def growth(frame: pd.DataFrame, names: list[str], title: str, xlabel: str, ylabel: str) -> Figure:
+    """A line a column over the frame's column `documents`, both axes logarithmic."""
+    figure, axes = _new(title)
+    for i, name in enumerate(names):
+        axes.plot(frame["documents"], frame[name].astype(float), "o-", label=name, color=COLOURS[i], lw=2)
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda v, _: f"{v:,.0f}" if v >= 10 else f"{v:g}")
+        axis.set_minor_formatter(lambda v, _: "")
+    axes.set_xticks(frame["documents"], [f"{n:,}" for n in frame["documents"]])
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure

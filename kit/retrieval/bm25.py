@@ -80,7 +80,7 @@ class Bm25:
             return
         from kit.retrieval.bm25_engine import Bm25Engine
 
-        index = self._index(texts)
+        index = self.index(ids, texts)
         self._vocabulary = index.vocabulary
         self._engine = Bm25Engine(index.counts, self.settings)
 
@@ -124,29 +124,36 @@ class Bm25:
         with self._alone:
             return best(self._engine, self._engine.queries(*queries), self._places, topk)
 
-    def _index(self, texts: Iterable[str]):
+    def index(self, ids: list[str], texts: Iterable[str]):
+        """The corpus' counts (bm25_index.Index): opened where they are kept, else made."""
         from kit.retrieval.bm25_index import counted, kept, require_room
 
         def count():
             if self._corpus.size is not None:
-                require_room(len(self._ids), self._corpus.size)
-            return counted(steps(texts, "bm25: documents read", len(self._ids)))
+                require_room(len(ids), self._corpus.size)
+            return counted(steps(texts, "bm25: documents read", len(ids)))
 
         if self._cache is None or not self._corpus.key:
             return count()
         # the fingerprint of a corpus says nothing of its order, and a row's place is its document
-        return kept(self._cache, {**self._corpus.key, "ids": digest_of(self._ids)}, count)
+        return kept(self._cache, {**self._corpus.key, "ids": digest_of(ids)}, count)
 
     def _answer(self, found: np.ndarray, scores: np.ndarray) -> Answer:
         return Answer([self._ids[i] for i in found], scores)
 
 
-def collapsed(texts: list[str], vocabulary) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Queries as their distinct known terms: starts (int64), the terms of query i being those from
-    starts[i] to starts[i + 1], ascending (int32), and how often each stands there (int64)."""
+def collapsed(texts: Iterable[str], vocabulary) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`collapse` of the words of query texts that the vocabulary knows."""
+    return collapse(map(vocabulary.known, texts))
+
+
+def collapse(queries: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Queries, given as the ids of their words, as distinct terms: starts (int64), the terms of
+    query i being those from starts[i] to starts[i + 1], ascending (int32), and how often each
+    stands there (int64)."""
     terms, counts, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)], [0]
-    for text in texts:
-        distinct, often = np.unique(vocabulary.known(text), return_counts=True)
+    for ids in queries:
+        distinct, often = np.unique(ids, return_counts=True)
         terms.append(distinct)
         counts.append(often)
         starts.append(starts[-1] + len(distinct))
