@@ -46,7 +46,7 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
                            "Choose another protocol or slice")
     relevant = positives.drop_duplicates(["query_id", "doc_id"]).groupby("query_id").size()
     query_ids = pa.array(sorted(relevant.index), pa.string())
-    row = _index_in(run["query_id"], query_ids)
+    row = _repeated_index_in(run["query_id"], query_ids)
     if (row < 0).any():  # a filter copies millions of strings
         run, row = run.filter(pa.array(row >= 0)), row[row >= 0]
     encoded = run["doc_id"].combine_chunks().dictionary_encode()  # once: runs have millions of rows
@@ -62,8 +62,8 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
         found[row, rank - 1] = _among(numbers, _numbers(pairs, query_ids, docs))
         return found
 
-    return Hits(query_ids.to_pylist(), matrix(positives),
-                matrix(positives if judged is None else judged), returned,
+    hits = matrix(positives)
+    return Hits(query_ids.to_pylist(), hits, hits if judged is None else matrix(judged), returned,
                 relevant.sort_index().to_numpy(), int((returned == 0).sum()))
 
 
@@ -120,6 +120,13 @@ def _index_in(values, among: pa.Array) -> np.ndarray:
     """For each value its place in `among`, -1 where it is not there."""
     places = pc.index_in(values, among)
     return pc.fill_null(places, -1).to_numpy().astype(np.int64)
+
+
+def _repeated_index_in(values, among: pa.Array) -> np.ndarray:
+    """`_index_in` of values that come in stretches of equal ones, as a run's queries do."""
+    stretches = pc.run_end_encode(pa.chunked_array(values).combine_chunks())
+    lengths = np.diff(stretches.run_ends.to_numpy(), prepend=0)
+    return np.repeat(_index_in(stretches.values, among), lengths)
 
 
 def _in_pairs(run: pa.Table, pairs: pd.DataFrame) -> np.ndarray:

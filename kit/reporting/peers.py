@@ -307,7 +307,7 @@ def scoring(queries: str, depth: str = "1000", documents: str = "75050") -> dict
 
 
 def _scored(run, pairs: pd.DataFrame, names: list[str]):
-    hits = measures.hits_of(run, pairs, pairs)
+    hits = measures.hits_of(run, pairs)
     return hits, measures.per_query(hits, names)
 
 
