@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from kit.errors import KitError, MeasureError, ParamsError
-from kit.files import find_path
+from kit.files import find_path, safe_name
 from kit.params import load_params, make_params
 
 
@@ -322,9 +322,19 @@ def _fuse(options) -> None:
 
 def _sweep(options) -> None:
     from kit.collection.sources import open_collection
-    from kit.reporting.sweep import SECOND_FORMATS, best_table, export, few_to_tune, seconds_of, sweep
+    from kit.reporting.sweep import (
+        SECOND_FORMATS,
+        best_table,
+        command,
+        export,
+        few_to_tune,
+        seconds_of,
+        sweep,
+    )
 
-    params = load_params(None, [*options.p, ("collection", options.collection)])
+    # under the collection's name, so that one sweep is not written over another's
+    named = ("experiment", safe_name(Path(options.collection).name, "sweep"))
+    params = load_params(None, [named, *options.p, ("collection", options.collection)])
 
     def told(name: str, length: int, cell) -> None:
         seconds = ", ".join(f"{part.removesuffix(' s')} {value:.1f} s"
@@ -333,11 +343,15 @@ def _sweep(options) -> None:
 
     swept = sweep(open_collection(params.collection, revision=params.revision,
                                   streaming=params.streaming), params, told)
-    print(f"\nChosen on {len(swept.parts.tuning)} queries, reported on "
-          f"{len(swept.parts.reporting)} others:")
+    print(f"\nChosen by {swept.measure} on {len(swept.parts.tuning)} queries, reported on "
+          f"{len(swept.parts.reporting)} others; queries are the view {params.query_view}, documents "
+          f"{params.corpus_view}; IN and OUT are scopes:")
     print(best_table(swept).drop(columns=SECOND_FORMATS).to_string(index=False, na_rep="—"))
     print("".join(f"{note}.\n" for note in [*swept.parts.notes, *few_to_tune(swept)]), end="")
-    print(f"\nThe whole grid: {export(swept)[0]}")
+    note = swept.collection.entry.note if swept.collection.entry else ""
+    print("A sweep explores and makes no scorecard. To quote a best setting, run it:")
+    print("".join(f"  {command(swept, name)}\n" for name in swept.systems) + (f"{note}\n" if note else ""))
+    print(f"The whole grid: {export(swept)[0]}")
 
 
 def _weights(text: str) -> dict[str, float]:

@@ -63,7 +63,7 @@ def test_a_file_that_is_no_text(tmp_path):
     ("systems", "bm25"), ("systems", [1]), ("measures", []), ("run_files", ["a"]),
     ("run_files", {"a": 1}), ("experiment", "../up"), ("experiment", ""), ("experiment", "a b"),
     ("collection", 7), ("outputs", ""), ("embedding_pooling", "sum"), ("revision", 123),
-    ("engine", "ray"), ("scheduler", ""), ("shards", 0), ("shards", "all"),
+    ("engine", "ray"), ("scheduler", ""), ("scheduler", "localhost"), ("shards", 0), ("shards", "all"),
 ])
 def test_a_wrong_value_is_one_line_that_names_it(name, value):
     with pytest.raises(ParamsError, match=rf"{name}: .*, not .*where") as error:

@@ -371,7 +371,9 @@ def export(swept: Sweep) -> list[Path]:
         half = "tuning" if name == "grid" else "reporting"
         times = pd.DataFrame([seconds[key] for key in zip(frame["system"], frame["length"])],
                              index=frame.index).rename(columns=lambda c: c.replace(" s", "_seconds"))
-        whole = pd.concat([frame.assign(protocol=swept.params.protocol, half=half), times], axis=1)
+        of = {"environment": swept.collection.environment, "query_view": swept.params.query_view,
+              "corpus_view": swept.params.corpus_view, "protocol": swept.params.protocol}
+        whole = pd.concat([frame.assign(**of, half=half), times], axis=1)
         for suffix, write in {".csv": whole.to_csv, ".parquet": whole.to_parquet}.items():
             with written_whole(home / f"{name}{suffix}") as part:
                 write(part, index=False)
