@@ -12,10 +12,15 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, settings
 
 from kit.collection.miniature import CARD, CONFIG
 from kit.collection.schema import FEATURES, SPLIT
 from kit.collection.sources import Collection, open_collection
+
+# a machine that is busy is no fault of the code
+settings.register_profile("kit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("kit")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -223,8 +223,9 @@ def _local(number: int | None):
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     workers = min(cores, number or cores)
     threads = cores // workers
+    # not numba's: Dask sets them in this process for a while, where numba must not see a change
     environ = {name: threads for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS",
-                                          "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
+                                          "OPENBLAS_NUM_THREADS")}
     with tempfile.TemporaryDirectory(prefix="kit-", ignore_cleanup_errors=True) as home:
         with dask.config.set({"distributed.nanny.pre-spawn-environ": environ}):
             cluster = LocalCluster(
