@@ -51,4 +51,4 @@ def steps(items, what: str, total: int):
         if path and now - last >= 0.5:
             last = now
             left = (now - start) / (done + 1) * (total - done - 1)
-            Path(path).write_text(f"{what}: {done + 1} of {total}, {left:.0f} s left")
+            say(f"{what}: {done + 1} of {total}, {left:.0f} s left")

@@ -24,7 +24,14 @@ from kit.retrieval.bm25_engine import Bm25Engine
 from kit.retrieval.bm25_index import require_room
 from kit.retrieval.corpus import Corpus
 from kit.retrieval.dense import Cosines, Dense
-from kit.retrieval.engine import Found, aggregation, best, best_by_document, document_blocks
+from kit.retrieval.engine import (
+    Aggregation,
+    Found,
+    aggregation,
+    best,
+    best_by_document,
+    document_blocks,
+)
 from kit.retrieval.run import rank_within_ids
 from kit.retrieval.system import Answer
 from kit.text.compiled import compiled
@@ -66,11 +73,7 @@ class PassageSystem:
 
     def __init__(self, backend, rule: Rule, how: str = "maxP", answers: str = "documents"):
         self._backend, self._rule, self.answers = backend, rule, answers
-        try:
-            self._how = aggregation(how)
-        except ValueError as error:
-            raise ParamsError(f"there is no aggregation '{how[:40]}'", "passage_aggregation",
-                              "Give maxP, avg_top3 (or another number), avgP or sumP") from error
+        self._how = require_aggregation(how)
         self.name, self.block = f"{backend.system.name}-passages", backend.block
         self._stated = {
             "passage_length": rule.length, "passage_stride": rule.stride,
@@ -146,6 +149,15 @@ class PassageSystem:
                for text, a, b in zip(query_texts, found.starts, found.starts[1:])]
         return [Answer([self._ids[d] for d in found.positions[o]], found.scores[o], where[o])
                 for o in own]
+
+
+def require_aggregation(name: str) -> Aggregation:
+    """The aggregation of that name. Raises ParamsError for a name that is none."""
+    try:
+        return aggregation(name)
+    except ValueError as error:
+        raise ParamsError(f"there is no aggregation '{name[:40]}'", "passage_aggregation",
+                          "Give maxP, avg_top3 (or another number), avgP or sumP") from error
 
 
 _OF_PASSAGES = {"corpus_texts": "passages", "corpus_texts_cut": "passages_cut"}

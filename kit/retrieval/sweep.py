@@ -18,6 +18,7 @@ from kit.errors import ParamsError, SearchError
 from kit.files import digest_of_file, outputs_folder, safe_name, write_json
 from kit.params import Params
 from kit.provenance import git_state, machine
+from kit.retrieval.by_passage import require_aggregation
 from kit.retrieval.execute import (
     SavedRun,
     conditions,
@@ -54,12 +55,15 @@ def passage_runs(collection, name: str, params: Params, aggregations: list[str])
     Raises SearchError for a system that searches no passages, and what `make_system` raises for its
     parameters or an aggregation that is none.
     """
-    systems = [make_system(name, params.model_copy(update={
-        "passage_aggregation": each, "passage_answers": "documents"})) for each in aggregations]
-    if not systems or not getattr(systems[0], "passages", False):
+    for each in aggregations:
+        require_aggregation(each)
+    # one system: a model's files are hashed for each that is made
+    system = make_system(name, params.model_copy(update={
+        "passage_aggregation": "maxP", "passage_answers": "documents"}))
+    if not aggregations or not getattr(system, "passages", False):
         raise SearchError(f"'{name}' searches no passages, or no aggregation is asked for", "systems",
                           "Name bm25-passages or embedding-passages, and maxP")
-    system, doc_ids = systems[0], set(collection.ids("corpus"))
+    doc_ids = set(collection.ids("corpus"))
     prepared, indexed = prepare(collection, system, params.corpus_view)
     notes = system.notes()
     own, topk = doc_ids if collection.shared_ids else set(), min(params.depth + 2, len(doc_ids))
@@ -128,9 +132,10 @@ def require_sweepable(params: Params) -> None:
     if not names:
         raise SearchError("a sweep needs a system that searches passages", "systems",
                           f"Name {' or '.join(DOCUMENTS)}")
+    for each in sweep_aggregations(params):
+        require_aggregation(each)
     for name in names:  # the shortest length is the one that a stride can be too long for
-        for each in sweep_aggregations(params):
-            make_system(name, _at(params, lengths[0], each))
+        make_system(name, _at(params, lengths[0], sweep_aggregations(params)[0]))
     if params.passage_length not in lengths:
         raise ParamsError(f"the untuned passage_length {params.passage_length} is none of the sweep's",
                           "passage_length, sweep_lengths", f"Set it to one of {lengths}")
