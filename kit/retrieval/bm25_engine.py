@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from kit.retrieval.bm25_weights import Formula, Statistics, weight
+from kit.retrieval.bm25_weights import Formula, Statistics, gain
 from kit.retrieval.engine import even_blocks
 
 # Costs relative to each other, measured on two cores of a server; the optimum is flat.
@@ -20,6 +20,7 @@ POSTING = 70.0  # one posting added to one query's scores
 FILL = 70.0     # one posting written into the dense matrix
 CLEAR = 6.0     # one cell of the dense matrix cleared
 ROOM = 2**26    # numbers in the dense matrix and the queries' one together, at most
+TABLE = 64      # gains of the counts below this are reckoned once a unit, not once a posting
 UNIT = np.finfo(np.float32).eps / 2
 
 
@@ -45,7 +46,7 @@ class Queries:
 
 
 class Bm25Engine:
-    """The units of a count matrix, weighed.
+    """The units of a count matrix, weighed. It is asked by one thread at a time.
 
     counts: units × terms, the columns of a row ascending; its indptr, indices (int32), data (of any
     integer type) and shape, as a sparse matrix or `bm25_index.Counts` has them.
@@ -61,12 +62,14 @@ class Bm25Engine:
                  idf: np.ndarray | None = None):
         self.blocks = even_blocks(counts.shape[0]) if blocks is None else blocks
         self._rows = _rows(counts)
+        self._most = int(self._rows[2].max(initial=0))
         lengths, own = measured(counts)
         self.statistics = own if of_all is None else of_all
         self.formula = Formula.of(settings)
         self._idf = self.formula.idf(self.statistics) if idf is None else idf
         self._relative = self.formula.relative(lengths, self.statistics)
         self._df = own.df
+        self._filled = self._products = np.empty(0, np.float32)  # kept: new room costs a quarter
         self._places = {start: i for i, (start, _) in enumerate(self.blocks)}
         widest = max((stop - start for start, stop in self.blocks), default=0)
         self._widest = widest
@@ -83,25 +86,21 @@ class Bm25Engine:
         dense = self._dense(terms, n)
         column = np.full(len(self._df), -1, np.int32)
         column[dense] = np.arange(len(dense), dtype=np.int32)
-        of_term = column[terms]
-        query = np.repeat(np.arange(n), np.diff(starts))
         matrix = np.zeros((n, len(dense)), np.float32)
-        there = of_term >= 0
-        matrix[query[there], of_term[there]] = counts[there]
-        rare_starts = np.concatenate(([0], np.cumsum(~there)))[starts]
-        return Queries(starts, terms, counts, dense, matrix, rare_starts, terms[~there],
-                       counts[~there].astype(np.float32))
+        rare = _part(starts, terms, counts, column, matrix)
+        return Queries(starts, terms, counts, dense, matrix, *rare)
 
     def products(self, queries: Queries, start: int, stop: int) -> np.ndarray:
-        """float32, queries × (stop - start)."""
+        """float32, queries × (stop - start), in room that the next call uses again."""
         block = self._places[start]
         postings = (self._pointers[block], self._rows[0][start], self._units, self._weights)
+        self._products, out = _shaped(self._products, len(queries), stop - start)
         if len(queries.dense):
-            filled = np.empty((len(queries.dense), stop - start), np.float32)
+            self._filled, filled = _shaped(self._filled, len(queries.dense), stop - start)
             _fill(queries.dense, *postings, filled)
-            out = queries.matrix @ filled
+            np.matmul(queries.matrix, filled, out=out)
         else:
-            out = np.zeros((len(queries), stop - start), np.float32)
+            out[:] = 0
         _add(queries.rare_starts, queries.rare_terms, queries.rare_counts, *postings, out)
         return out
 
@@ -109,10 +108,9 @@ class Bm25Engine:
         """float32 a query: a sum of n products in float32, in any order, is off by less than
         gamma(n + 1) times the sum of their sizes (Higham, Accuracy and Stability, 3.1 and 4.2);
         six units more are for the roundings of the comparison itself."""
-        bound = np.abs(self._idf[queries.terms]) * self.formula.most() * queries.counts
-        total = np.concatenate(([0.0], np.cumsum(bound)))
         units = (np.diff(queries.starts) + 8) * UNIT
-        slack = np.diff(total[queries.starts]) * units / (1 - units)
+        sizes = _sizes(queries.starts, queries.terms, queries.counts, self._idf)
+        slack = sizes * self.formula.most() * units / (1 - units)
         return np.nextafter(slack.astype(np.float32), np.float32(np.inf))
 
     def floor(self, queries: Queries) -> np.ndarray:
@@ -125,7 +123,7 @@ class Bm25Engine:
         """float64 scores of pairs, each summed in the order of the terms."""
         out = np.empty(len(rows))
         begin = np.searchsorted(rows, np.arange(len(queries) + 1))
-        _exact(*self._rows, self.formula, self._idf, self._relative, queries.starts, queries.terms,
+        _exact(*self._rows, self._most, self.formula, self._idf, self._relative, queries.starts, queries.terms,
                queries.counts, begin, units, min(len(queries), numba.get_num_threads()), out)
         return out
 
@@ -139,6 +137,12 @@ class Bm25Engine:
         if len(dense) > most:
             dense = np.sort(dense[np.argsort(-gain[dense], kind="stable")[:most]])
         return dense
+
+
+def _shaped(room: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """The room, larger if need be, and an array in it whose values are as they may be."""
+    room = room if rows * columns <= len(room) else np.empty(rows * columns, np.float32)
+    return room, room[:rows * columns].reshape(rows, columns)
 
 
 def measured(counts) -> tuple[np.ndarray, Statistics]:
@@ -185,7 +189,42 @@ def _invert(indptr, terms, counts, borders, formula, idf, relative, pointers, un
                 place = base + pointer[t + 1]
                 pointer[t + 1] += 1
                 units[place] = row - first
-                weights[place] = weight(formula, idf[t], float(counts[p]), relative[row])
+                weights[place] = idf[t] * gain(formula, float(counts[p]), relative[row])
+
+
+@numba.njit(parallel=True, cache=True)
+def _part(starts, terms, counts, column, matrix):
+    """Writes the counts of the terms that have a column; returns starts, terms, counts of the rest."""
+    n = len(matrix)
+    rare_starts = np.zeros(n + 1, np.int64)
+    for i in numba.prange(n):
+        rare = 0
+        for j in range(starts[i], starts[i + 1]):
+            rare += column[terms[j]] < 0
+        rare_starts[i + 1] = rare
+    rare_starts = np.cumsum(rare_starts)
+    rare_terms, rare_counts = np.empty(rare_starts[n], terms.dtype), np.empty(rare_starts[n], np.float32)
+    for i in numba.prange(n):
+        place = rare_starts[i]
+        for j in range(starts[i], starts[i + 1]):
+            if column[terms[j]] >= 0:
+                matrix[i, column[terms[j]]] = counts[j]
+            else:
+                rare_terms[place], rare_counts[place] = terms[j], counts[j]
+                place += 1
+    return rare_starts, rare_terms, rare_counts
+
+
+@numba.njit(parallel=True, cache=True)
+def _sizes(starts, terms, counts, idf):
+    """The sum of |count × idf| a query."""
+    out = np.zeros(len(starts) - 1)
+    for i in numba.prange(len(out)):
+        total = 0.0
+        for j in range(starts[i], starts[i + 1]):
+            total += abs(counts[j] * idf[terms[j]])
+        out[i] = total
+    return out
 
 
 @numba.njit(parallel=True, cache=True)
@@ -216,30 +255,34 @@ def _add(starts, terms, counts, pointer, base, units, weights, out):
 
 
 @numba.njit(parallel=True, cache=True)
-def _exact(indptr, columns, tfs, formula, idf, relative, starts, terms, counts, begin, units, parts,
+def _exact(indptr, columns, tfs, most, formula, idf, relative, starts, terms, counts, begin, units, parts,
            out):
-    """A unit's terms that the query has are found by a bit a term, without a branch, then weighed.
-    Places are unsigned, for which numba need not think of negative ones."""
+    """A unit's terms that the query has are found by a bit a term, without a branch, then weighed:
+    (count × idf) × gain. Places are unsigned, for which numba need not think of negative ones."""
     n = len(starts) - 1
     for part in numba.prange(parts):
-        asked = np.zeros(len(idf), np.float64)  # by term: its count in the query at hand
+        asked = np.zeros(len(idf), np.float64)  # by term: its count in the query at hand × idf
+        gains = np.empty(max(TABLE, most + 1), np.float64)  # by count, of the unit at hand
         bits = np.zeros(len(idf) // 64 + 1, np.uint64)
-        shared = np.empty(len(idf) + 1, np.uint32)
+        shared, tf = np.empty(len(idf) + 1, np.uint32), np.empty(len(idf) + 1, np.uint32)
         for i in range(n * part // parts, n * (part + 1) // parts):
             for j in range(starts[i], starts[i + 1]):
-                asked[terms[j]] = counts[j]
+                asked[terms[j]] = counts[j] * idf[terms[j]]
                 bits[terms[j] >> 6] |= np.uint64(1) << np.uint64(terms[j] & 63)
             for pair in range(begin[i], begin[i + 1]):
-                own = slice(indptr[units[pair]], indptr[units[pair] + 1])
-                column, tf, length = columns[own], tfs[own], relative[units[pair]]
-                found, total = 0, 0.0
-                for p in range(len(column)):
-                    t = np.uint32(column[p])
-                    shared[found] = p
-                    found += np.int64(bits[t >> np.uint32(6)] >> np.uint64(t & np.uint32(63))) & 1
+                length, found, total = relative[units[pair]], np.uint64(0), 0.0
+                first, last = np.uint64(indptr[units[pair]]), np.uint64(indptr[units[pair] + 1])
+                for p in range(first, last):
+                    t = np.uint32(columns[p])
+                    shared[found], tf[found] = t, tfs[p]
+                    found += bits[t >> np.uint32(6)] >> np.uint64(t & np.uint32(63)) & np.uint64(1)
+                for few in range(1, TABLE):
+                    gains[few] = gain(formula, float(few), length)
                 for s in range(found):
-                    t = np.uint32(column[shared[s]])
-                    total += asked[t] * weight(formula, idf[t], float(tf[shared[s]]), length)
+                    if tf[s] >= np.uint32(TABLE):
+                        gains[tf[s]] = gain(formula, float(tf[s]), length)
+                for s in range(found):
+                    total += asked[shared[s]] * gains[tf[s]]
                 out[pair] = total
             for j in range(starts[i], starts[i + 1]):
                 asked[terms[j]] = 0

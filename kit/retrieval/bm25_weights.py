@@ -89,37 +89,37 @@ IDF = {"lucene": lucene_idf, "okapi": okapi_idf, "bm25plus": bm25plus_idf, "bm25
 
 
 @numba.njit
-def lucene(idf, tf, relative, k1):
+def lucene(tf, relative, k1):
     """Kamphuis et al., ECIR 2020."""
-    return idf * tf / (tf + k1 * relative)
+    return tf / (tf + k1 * relative)
 
 
 @numba.njit
-def okapi(idf, tf, relative, k1):
+def okapi(tf, relative, k1):
     """rank-bm25's BM25Okapi."""
-    return idf * tf * (k1 + 1) / (tf + k1 * relative)
+    return tf * (k1 + 1) / (tf + k1 * relative)
 
 
 @numba.njit
-def bm25plus(idf, tf, relative, k1, delta):
+def bm25plus(tf, relative, k1, delta):
     """Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011."""
-    return idf * (tf * (k1 + 1) / (tf + k1 * relative) + delta)
+    return tf * (k1 + 1) / (tf + k1 * relative) + delta
 
 
 @numba.njit
-def bm25l(idf, tf, relative, k1, delta):
+def bm25l(tf, relative, k1, delta):
     """Lv and Zhai, "When documents are very long, BM25 fails!", SIGIR 2011."""
     c = tf / relative
-    return idf * (k1 + 1) * (c + delta) / (k1 + c + delta)
+    return (k1 + 1) * (c + delta) / (k1 + c + delta)
 
 
 @numba.njit
-def weight(formula, idf, tf, relative):
-    """The weight of one posting under a Formula, in float64."""
+def gain(formula, tf, relative):
+    """By what a Formula multiplies the idf of a term that stands tf times in a unit, in float64."""
     if formula.kind == 0:
-        return lucene(idf, tf, relative, formula.k1)
+        return lucene(tf, relative, formula.k1)
     if formula.kind == 1:
-        return okapi(idf, tf, relative, formula.k1)
+        return okapi(tf, relative, formula.k1)
     if formula.kind == 2:
-        return bm25plus(idf, tf, relative, formula.k1, formula.delta)
-    return bm25l(idf, tf, relative, formula.k1, formula.delta)
+        return bm25plus(tf, relative, formula.k1, formula.delta)
+    return bm25l(tf, relative, formula.k1, formula.delta)
