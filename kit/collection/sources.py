@@ -153,6 +153,11 @@ class Collection:
         return {t: self.frame(t, [c])[c] for t, c in ID_COLUMN.items()}
 
     @cached_property
+    def _places(self) -> dict[str, pd.Index]:
+        """The identifiers, hashed at the first question: a row is found without a look at all."""
+        return {t: pd.Index(ids) for t, ids in self._ids.items()}
+
+    @cached_property
     def pairs(self) -> pd.DataFrame:
         """The qrels: query_id, doc_id, category, source_relations, and what the layout adds."""
         return self.frame("qrels", list(self.columns["qrels"]))
@@ -179,10 +184,10 @@ class Collection:
 
     def row(self, table: str, identifier: str) -> dict:
         """One whole row of `queries` or `corpus`. Raises CollectionError for an unknown id."""
-        found = self.ids(table)[self.ids(table) == identifier]
-        if found.empty:
+        place = int(self._places[table].get_indexer_for([identifier])[0])
+        if place < 0:
             raise CollectionError(f"{table} has no '{identifier}'", self.source)
-        data, place = self.tables[table], int(found.index[0])
+        data = self.tables[table]
         row = data[place] if isinstance(data, datasets.Dataset) else next(iter(data.skip(place)))
         return {**dict.fromkeys(self.columns[table]), **row}
 
