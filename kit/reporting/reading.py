@@ -210,7 +210,8 @@ def relevants_page(reading: Reading, query_id: str, most: int = ROWS) -> str:
     shown["title"] = [reading.title(d) for d in shown["document"]]
     shown["category"] = shown["category"].fillna("none")
     depth = next(iter(reading.runs.values())).manifest["depth"]
-    return (show.table(_without_empty(shown, ["direction", "scope"])).data + _more(len(frame), most, "relevant documents")
+    return (_table(_without_empty(shown, ["direction", "scope"]))
+            + _more(len(frame), most, "relevant documents")
             + f"<p style='{show.SMALL}'>Under each system: the rank; — is beyond the first {depth}.</p>")
 
 
@@ -223,7 +224,7 @@ def ranking_page(reading: Reading, query_id: str, system: str, most: int = ROWS)
                           "title": [reading.title(d) for d in top["doc_id"]]})
     hits = int(rows["doc_id"].isin(label).sum())
     return (f"<p>{escape(system)} returns {len(rows)} documents, {hits} of {len(label)} relevant ones among "
-            f"them.</p>" + _marked_rows(show.table(frame.reset_index(drop=True)).data)
+            f"them.</p>" + _table(frame.reset_index(drop=True))
             + _more(len(rows), most, "documents"))
 
 
@@ -243,7 +244,7 @@ def beside_page(reading: Reading, query_id: str, one: str, other: str, most: int
         "title": [reading.title(d) for d in shown]})
     both = len(set(tops[0]) & set(tops[1]))
     return (f"<p>Of {len(tops[0])} and {len(tops[1])} documents, {both} are in both rankings.</p>"
-            + _marked_rows(show.table(frame).data) + _more(len(docs), 2 * most, "documents"))
+            + _table(frame) + _more(len(docs), 2 * most, "documents"))
 
 
 def texts_page(reading: Reading, query_id: str, doc_id: str) -> str:
@@ -257,14 +258,16 @@ def texts_page(reading: Reading, query_id: str, doc_id: str) -> str:
             cells = "".join(f"<div>{_marked(text, shared)}</div>" for text in pair)
             rows.append(f"<p style='margin:.8em 0 .2em'><b>{_named(name)}</b></p>"
                         f"<div style='display:grid;grid-template-columns:1fr 1fr;gap:1.2em'>{cells}</div>")
-    return (f"<p>Left the query {escape(query_id)}, right the document {escape(doc_id)}. Words that stand in both "
-            f"are <span style='{MARK}'>marked</span>, the commonest aside: {len(shared)} of them.</p>{''.join(rows)}")
+    return (f"<p>Left the query {escape(query_id)}, right the document {escape(doc_id)}. Words that stand "
+            f"in both are <span style='{MARK}'>marked</span>, the commonest aside: {len(shared)} of them.</p>"
+            + "".join(rows))
 
 
 def shared_words(reading: Reading, query: dict, document: dict) -> set[str]:
     """The words (lower case) of both rows' titles, abstracts, claims and texts, without those in more
     than a tenth of the corpus; where there is no BM25 run to tell, without those of three letters."""
-    one, other = (set(tokenize(view_of(row.get(f) for f in (*VIEWS["tac"], "text")))) for row in (query, document))
+    fields = (*VIEWS["tac"], "text")
+    one, other = (set(tokenize(view_of(row.get(f) for f in fields))) for row in (query, document))
     shared = one & other
     counted = next((s for s, run in reading.runs.items() if why.kind_of(run) == "terms"), None)
     if counted is None:
@@ -278,9 +281,12 @@ def why_page(reading: Reading, query_id: str, system: str, doc_id: str) -> str:
     """What made a document's score under a system, as far as it can be told."""
     rows, label = reading.ranking(system, query_id), labels(reading, query_id)
     mine = rows[rows["doc_id"] == doc_id]
-    stands = (f"{system} returns {doc_id} at rank {mine['rank'].iloc[0]} with the score {mine['score'].iloc[0]:.4f}"
-              if len(mine) else f"{system} does not return {doc_id} among its {len(rows)} documents")
-    head = f"<p><b>{escape(stands)}</b> ({escape(label.get(doc_id, 'not labelled'))}): {escape(reading.title(doc_id))}</p>"
+    stands = f"{system} does not return {doc_id} among its {len(rows)} documents"
+    if len(mine):
+        rank, score = mine["rank"].iloc[0], mine["score"].iloc[0]
+        stands = f"{system} returns {doc_id} at rank {rank} with the score {score:.4f}"
+    head = (f"<p><b>{escape(stands)}</b> ({escape(label.get(doc_id, 'not labelled'))}): "
+            f"{escape(reading.title(doc_id))}</p>")
     try:
         return head + _WHY[why.kind_of(reading.runs[system])](reading, query_id, system, doc_id, rows)
     except KitError as error:
@@ -294,11 +300,12 @@ def _why_terms(reading: Reading, query_id: str, system: str, doc_id: str, _) -> 
     top = shares.sort_values("share", ascending=False, kind="stable", ignore_index=True)
     top["of the score"] = top["share"] / (float(score) or 1.0)
     lacking = lacks.head(TERMS // 2)
-    return (f"<p>{len(shares)} terms stand in both; in query × idf × gain is a term's share, and the shares add up "
-            f"to {score:.4f}.</p>"
-            + show.table(top.head(TERMS), {"idf": "{:.2f}", "gain": "{:.3f}", "share": "{:.3f}", "of the score": "{:.1%}"}).data
-            + _more(len(top), TERMS, "terms") + "<p>The query's heaviest terms that the document lacks, with what a share "
-            "is a part of (in query × idf):</p>" + show.table(lacking, {"weight": "{:.2f}"}).data)
+    return (f"<p>{len(shares)} terms stand in both; in query × idf × gain is a term's share, and the "
+            f"shares add up to {score:.4f}.</p>"
+            + _table(top.head(TERMS), {"idf": "{:.2f}", "gain": "{:.3f}", "share": "{:.3f}",
+                                        "of the score": "{:.1%}"})
+            + _more(len(top), TERMS, "terms") + "<p>The query's heaviest terms that the document lacks, with "
+            "what a share is a part of (in query × idf):</p>" + _table(lacking, {"weight": "{:.2f}"}))
 
 
 def _why_nearest(reading: Reading, query_id: str, system: str, doc_id: str, _, most: int = 3) -> str:
@@ -316,15 +323,17 @@ def nearest_sentence(near: why.Nearest) -> str:
     """What the nearest passages are and are not, with how much of the texts the model read."""
     (q, of_q), (d, of_d) = near.query_read, near.document_read
     left = f", the last {near.left:,} characters aside" if near.left else ""
-    return (f"The score is one cosine of two whole texts, {near.score:.4f}, of which the model read the first {q:,} of "
-            f"{of_q:,} characters of the query and {d:,} of {of_d:,} of the document. It has no parts; beside it stand "
-            f"the passages nearest to the query, of {near.of} that were encoded by themselves now{left}.")
+    return (f"The score is one cosine of two texts, {near.score:.4f}; the model read the first {q:,} of "
+            f"{of_q:,} characters of the query and {d:,} of {of_d:,} of the document. It has no parts; "
+            "beside it stand the passages nearest to the query, which are no part of it, of "
+            f"{near.of} that were encoded by themselves now{left}.")
 
 
 def _passage_card(row: dict) -> str:
     read = {"whole": "read for the score", "partly": "read in part for the score",
             "no": "behind what the model read for the score"}[row["read"]]
-    return _card(f"passage {row['passage'] + 1}, cosine {row['cosine']:.3f}, {read}", "", f"<p>{_lines(row['text'])}</p>")
+    said = f"passage {row['passage'] + 1}, cosine {row['cosine']:.3f}, {read}"
+    return _card(said, "", f"<p>{_lines(row['text'])}</p>")
 
 
 def _why_passage(reading: Reading, query_id: str, system: str, doc_id: str, rows: pd.DataFrame) -> str:
@@ -333,15 +342,18 @@ def _why_passage(reading: Reading, query_id: str, system: str, doc_id: str, rows
     if found is None:
         return "<p>A run of passages says where a document scored only for those that it returns.</p>"
     words = shared_words(reading, reading.collection.row("queries", query_id), document)
-    said = f"its passage {found['passage'] + 1}, characters {found['start']:,} to {found['end']:,}, scored best"
+    said = (f"its passage {found['passage'] + 1}, characters {found['start']:,} to {found['end']:,}, "
+            "scored best")
     return _card(said, "", f"<p>{_marked(found['text'], words, LONGEST)}</p>")
 
 
 def _why_not(reading: Reading, query_id: str, system: str, doc_id: str, _) -> str:
-    ranks = [f"{s}: {int(rank.iloc[0])}" for s in reading.systems if s != system
-             for rows in [reading.ranking(s, query_id)] if len(rank := rows.loc[rows["doc_id"] == doc_id, "rank"])]
-    return (f"<p>{escape(system)} gives a ranking and no reasons. Other systems have the document at rank: "
-            f"{escape(', '.join(ranks)) or 'none does'}.</p>")
+    ranks = []
+    for name in reading.systems:
+        rows = reading.ranking(name, query_id)
+        ranks += [f"{name} {rank}" for rank in rows.loc[rows["doc_id"] == doc_id, "rank"] if name != system]
+    return (f"<p>{escape(system)} gives a ranking and no reasons. The document's rank under the others: "
+            f"{escape(', '.join(ranks)) or 'none returns it'}.</p>")
 
 
 _WHY = {"terms": _why_terms, "nearest": _why_nearest, "passage": _why_passage, "": _why_not}
@@ -371,8 +383,9 @@ def beaten_page(reading: Reading, query_id: str, system: str) -> str:
     rank = dict(zip(rows["doc_id"], rows["rank"]))
     wrong, right = pair
     where = f"rank {rank[right]}" if right in rank else f"not among the first {len(rows)}"
-    head = (f"<p>Under <b>{escape(system)}</b> {escape(wrong)} ({escape(reading.title(wrong))}), which no label names, "
-            f"stands at rank {rank[wrong]}; the relevant {escape(right)} ({escape(reading.title(right))}) is {where}.</p>")
+    one, other = (f"{escape(d)} ({escape(reading.title(d))})" for d in pair)
+    head = (f"<p>Under <b>{escape(system)}</b> {one}, which no label names, stands at rank {rank[wrong]}; "
+            f"the relevant {other} is {where}.</p>")
     try:
         return head + _against(reading, query_id, system, wrong, right, rows)
     except KitError as error:
@@ -383,17 +396,22 @@ def _against(reading, query_id, system, wrong, right, rows) -> str:
     kind = why.kind_of(reading.runs[system])
     if kind == "terms":
         frame = why.bm25_difference(reading.weights(system), reading.text(system, query_id), wrong, right)
-        return show.table(_shortened(frame), {c: "{:+.2f}" if c == "difference" else "{:.2f}" for c in frame
-                                              if c.startswith("share in") or c == "difference"}).data
+        one, other = (frame[f"share in {d}"].sum() for d in (wrong, right))
+        return (f"<p>Their scores are {one:.2f} and {other:.2f}; the rows below add up to the difference.</p>"
+                + _table(_shortened(frame), {"difference": "{:+.2f}", **{
+                    c: "{:.2f}" for c in frame if c.startswith("share in")}}))
     if kind == "nearest":
         cards = []
         for doc in (wrong, right):
             near = _nearest(reading, query_id, system, doc, 1)
-            cards.append(f"<div><b>{escape(doc)}</b>, cosine of the whole {near.score:.3f}; its nearest passage:"
+            read, size = near.document_read
+            cards.append(f"<div><b>{escape(doc)}</b>: cosine {near.score:.3f}, of which the model read "
+                         f"{read:,} of {size:,} characters; its passage nearest to the query:"
                          + _passage_card(near.passages.to_dict("records")[0]) + "</div>")
-        return (f"<div style='{GRID}'>{''.join(cards)}</div><p style='{show.SMALL}'>A passage is encoded by itself, beside "
-                "the score, which is one cosine of what the model read of the whole texts.</p>")
-    parts = [f"<div><b>{escape(doc)}</b>{_WHY[kind](reading, query_id, system, doc, rows)}</div>" for doc in (wrong, right)]
+        return (f"<div style='{GRID}'>{''.join(cards)}</div><p style='{show.SMALL}'>A passage is encoded by "
+                "itself: it stands beside the score, which is one cosine of two texts and has no parts.</p>")
+    parts = [f"<div><b>{escape(doc)}</b>{_WHY[kind](reading, query_id, system, doc, rows)}</div>"
+             for doc in (wrong, right)]
     return f"<div style='{GRID}'>{''.join(parts)}</div>"
 
 
@@ -444,16 +462,17 @@ def _lines(text: str) -> str:
 
 def _named(field: str) -> str:
     plain = field.replace("_", " ")
-    return f"{plain.removeprefix('ai ')} (a model's)".capitalize() if plain.startswith("ai ") else plain.capitalize()
+    return f"{plain[3:]} (a model's)".capitalize() if plain.startswith("ai ") else plain.capitalize()
 
 
 def _hit(label: dict[str, str], doc_id: str) -> str:
     return f"● {label[doc_id]}" if doc_id in label else ""
 
 
-def _marked_rows(html: str) -> str:
-    """Sets the cells of hits in bold."""
-    return re.sub(r"<td>(●[^<]*)</td>", r"<td><b>\1</b></td>", html)
+def _table(frame: pd.DataFrame, formats: dict | None = None) -> str:
+    """A table in which hits are bold and identifiers stay on one line."""
+    html = re.sub(r"<td>(●[^<]*)</td>", r"<td><b>\1</b></td>", show.table(frame, formats).data)
+    return re.sub(r"<td>([^<\s]{1,30})</td>", r'<td style="white-space:nowrap">\1</td>', html)
 
 
 def _more(of: int, most: int, what: str) -> str:

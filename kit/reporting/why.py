@@ -247,7 +247,8 @@ def nearest_passages(system: Dense, query_text: str, fields: list[str], most: in
     """
     given, text = system.settings, "\n".join(fields)
     length = min(PASSAGE_TOKENS, given["max_tokens"] or PASSAGE_TOKENS)
-    found = split(fields, token_spans(system.model.tokenizer, fields), make_rule(length, length, False, False))
+    spans = token_spans(system.model.tokenizer, fields)
+    found = split(fields, spans, make_rule(length, length, False, False))
     starts, ends = found.starts[:MOST_PASSAGES], found.ends[:MOST_PASSAGES]
     query = _vectors(system, [query_text], "query")
     whole = _vectors(system, [text], "corpus")
