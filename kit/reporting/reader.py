@@ -15,7 +15,9 @@ from kit.reporting import why
 from kit.reporting.score import headline
 
 WIDE = w.Layout(width="100%")
-TABS = ("Query", "Relevant documents", "Ranking", "Two systems", "Why this score", "Texts side by side")
+TABS = ("Query", "Relevants", "Ranking", "Two systems", "Why", "Texts")
+# the class gives a table in a widget the look of one in an output
+PAGE = '<div class="jp-RenderedHTMLCommon" style="line-height:1.45">{}</div>'
 
 
 def show(collection, runs: list, evaluations: dict, params: Params) -> None:
@@ -57,7 +59,7 @@ class Reader:
         self.system = w.Dropdown(options=systems, description="System")
         second = systems[min(1, len(systems) - 1)]
         self.other = w.Dropdown(options=systems, value=second, description="beside")
-        self.document = w.Dropdown(description="Document", layout=WIDE)
+        self.document = w.Dropdown(description="Document", layout=w.Layout(width="98%"))
         self.pages = [w.HTML(layout=w.Layout(max_height="46em", overflow="auto")) for _ in TABS]
         self.tabs = w.Tab(children=self.pages, titles=TABS)
         self.box = self._laid_out()
@@ -79,14 +81,14 @@ class Reader:
 
     def _laid_out(self) -> w.HBox:
         def named(text, widget):
-            widget.layout = w.Layout(width="14em")
+            widget.layout = w.Layout(width="17em")
             return w.HBox([w.Label(text, layout=w.Layout(width="7em")), widget])
 
         choice = w.VBox([
             named("Search", self.words), named("Slice", self.slice), named("Category", self.category),
             named("Authority", self.authority), named("Years", self.years), named("Found", self.found),
             named("in the first", self.k), self.count, self.queries],
-            layout=w.Layout(width="24em", flex="0 0 auto"))
+            layout=w.Layout(width="26em", flex="0 0 auto"))
         systems = w.HBox([self.system, self.other])
         return w.HBox([choice, w.VBox([systems, self.document, self.tabs],
                                       layout=w.Layout(flex="1 1 auto", width="0"))])
@@ -94,7 +96,7 @@ class Reader:
     def _list(self, _=None) -> None:
         ids = r.chosen(self.reading, self.filters)
         more = f", the first {r.LISTED} listed" if len(ids) > r.LISTED else ""
-        self.count.value = f"<p>{len(ids):,} of {len(self.reading.queries):,} queries{more}</p>"
+        self.count.value = f"{len(ids):,} of {len(self.reading.queries):,} queries{more}"
         options = r.listed(self.reading, ids)
         before = self.queries.value
         self.queries.options = options
@@ -115,13 +117,13 @@ class Reader:
         if query_id is None:
             self.pages[place].value = "<p>No query fits.</p>"
             return
-        self.pages[place].value = self._page(TABS[place], query_id, doc_id)
+        self.pages[place].value = PAGE.format(self._page(TABS[place], query_id, doc_id))
 
     def _page(self, tab: str, query_id: str, doc_id: str | None) -> str:
         reading, one, other = self.reading, self.system.value, self.other.value
         if tab == "Query":
             return r.query_page(reading, query_id)
-        if tab == "Relevant documents":
+        if tab == "Relevants":
             return r.relevants_page(reading, query_id)
         if tab == "Ranking":
             return r.ranking_page(reading, query_id, one)
@@ -129,7 +131,7 @@ class Reader:
             return r.beside_page(reading, query_id, one, other)
         if doc_id is None:
             return "<p>There is no document to ask about.</p>"
-        return (r.why_page(reading, query_id, one, doc_id) if tab == "Why this score" else
+        return (r.why_page(reading, query_id, one, doc_id) if tab == "Why" else
                 r.texts_page(reading, query_id, doc_id))
 
 
