@@ -4,6 +4,8 @@ The widgets only choose; what is listed and shown is `reading`'s. A notebook tha
 (papermill, nbconvert, nbval) gets no widget: its front end says that nobody can answer.
 """
 
+from contextlib import contextmanager
+
 import ipywidgets as w
 from IPython import get_ipython
 from IPython.display import HTML, display
@@ -62,7 +64,7 @@ class Reader:
         self.document = w.Dropdown(description="Document", layout=w.Layout(width="98%"))
         self.pages = [w.HTML(layout=w.Layout(max_height="46em", overflow="auto")) for _ in TABS]
         self.tabs = w.Tab(children=self.pages, titles=TABS)
-        self.box = self._laid_out()
+        self.box, self._query, self._waits = self._laid_out(), None, False
         for widget in (self.words, self.slice, self.category, self.authority, self.found, self.k, self.years):
             widget.observe(self._list, "value")
         for widget in (self.queries, self.system):
@@ -99,20 +101,35 @@ class Reader:
         self.count.value = f"{len(ids):,} of {len(self.reading.queries):,} queries{more}"
         options = r.listed(self.reading, ids)
         before = self.queries.value
-        self.queries.options = options
-        self.queries.value = before if before in ids[:r.LISTED] else ids[0] if ids else None
+        with self._unheard():
+            self.queries.options = options
+            self.queries.value = before if before in ids[:r.LISTED] else ids[0] if ids else None
         self._list_documents()
 
     def _list_documents(self, _=None) -> None:
-        query_id, before = self.queries.value, self.document.value
-        options = r.documents(self.reading, query_id, self.system.value) if query_id is not None else []
-        self.document.options = options
-        values = [value for _, value in options]
-        self.document.value = before if before in values else values[0] if values else None
+        """The documents to ask about; the one that was asked about stays with its query."""
+        if self._waits:
+            return
+        query_id = self.queries.value
+        asked = self.document.value if query_id == self._query else None
+        options = r.documents(self.reading, query_id, self.system.value, asked) if query_id is not None else []
+        with self._unheard():
+            self.document.options = options
+            self.document.value = asked or (options[0][1] if options else None)
+        self._query = query_id
         self._open()
+
+    @contextmanager
+    def _unheard(self):
+        """What changes meanwhile opens nothing: a list that is replaced changes twice."""
+        self._waits = True
+        yield
+        self._waits = False
 
     def _open(self, _=None) -> None:
         """Makes the page of the open tab."""
+        if self._waits:
+            return
         place, query_id, doc_id = self.tabs.selected_index or 0, self.queries.value, self.document.value
         if query_id is None:
             self.pages[place].value = "<p>No query fits.</p>"

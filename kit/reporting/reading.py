@@ -164,15 +164,17 @@ def listed(reading: Reading, query_ids: list[str]) -> list[tuple[str, str]]:
     return [(f"{q} · {titles[q][:90]}", q) for q in query_ids[:LISTED]]
 
 
-def documents(reading: Reading, query_id: str, system: str) -> list[tuple[str, str]]:
+def documents(reading: Reading, query_id: str, system: str,
+              also: str | None = None) -> list[tuple[str, str]]:
     """(label, id) of the documents that one may ask about: the first of a ranking, then the relevant
-    ones that are not among them."""
+    ones that are not among them; `also` in any case."""
     rows, label = reading.ranking(system, query_id), labels(reading, query_id)
-    first = list(rows["doc_id"].head(ROWS))
     rank = dict(zip(rows["doc_id"], rows["rank"]))
+    first = list(rank)[:ROWS]
     rest = [d for d in label if d not in first][:ROWS]
+    found = dict.fromkeys([*first, *rest, *([also] if also is not None else [])])
     return [(" · ".join(filter(None, (f"rank {rank[d]}" if d in rank else "not returned", d, label.get(d),
-                                      reading.title(d)[:70]))), d) for d in [*first, *rest]]
+                                      reading.title(d)[:70]))), d) for d in found]
 
 
 def labels(reading: Reading, query_id: str) -> dict[str, str]:
