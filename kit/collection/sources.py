@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Features, load_dataset, load_dataset_builder
 from datasets.packaged_modules.cache.cache import Cache
+from huggingface_hub.utils import disable_progress_bars
 
 from kit.collection import miniature
 from kit.collection.cached import cached_builder
@@ -44,6 +45,7 @@ from kit.errors import CollectionError
 from kit.files import find_path, safe_name
 
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
+disable_progress_bars()  # nor of the hub's
 _RELATIONS = re.compile(rb"^[ \t-]*config_name:[ \t]*[\"']?relations[\"']?[ \t]*\r?$", re.MULTILINE)
 BATCH = 256  # rows at a time: some 10 MB of full texts
 

@@ -16,7 +16,6 @@ from kit.reporting import show as shown
 from kit.reporting import why
 from kit.reporting.score import headline
 
-WIDE = w.Layout(width="100%")
 TABS = ("Query", "Relevants", "Ranking", "Two systems", "Why", "Texts")
 # the class gives a table in a widget the look of one in an output
 PAGE = '<div class="jp-RenderedHTMLCommon" style="line-height:1.45">{}</div>'
@@ -57,7 +56,7 @@ class Reader:
         years = frame["year"].dropna()
         first, last = (int(years.min()), int(years.max())) if len(years) else (0, 0)
         self.years = w.IntRangeSlider(min=first, max=last, value=(first, last), continuous_update=False)
-        self.count, self.queries = w.HTML(), w.Select(rows=16, layout=WIDE)
+        self.count, self.queries = w.HTML(), w.Select(rows=16, layout=w.Layout(width="100%"))
         self.system = w.Dropdown(options=systems, description="System")
         second = systems[min(1, len(systems) - 1)]
         self.other = w.Dropdown(options=systems, value=second, description="beside")
@@ -200,7 +199,7 @@ def _asked(reading: r.Reading, finder: str) -> str:
 
 
 def still_of(reading: r.Reading, why_chosen: str, query_id: str, system: str) -> str:
-    """One query: its opening, its relevant documents with ranks, and why a wrong one stands above."""
+    """One query: its opening, its relevant documents with ranks, and why one without a label stands above."""
     row = reading.collection.row("queries", query_id)
     return (f"<h3>{r.escape(why_chosen)}</h3>{shown.patent(row, 'Query', 45)}"
             f"{r.relevants_page(reading, query_id, 8)}{r.beaten_page(reading, query_id, system)}")

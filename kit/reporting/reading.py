@@ -377,10 +377,10 @@ def beaten(reading: Reading, query_id: str, system: str) -> tuple[str, str] | No
 
 
 def beaten_page(reading: Reading, query_id: str, system: str) -> str:
-    """Why the first wrong document of a ranking stands above a relevant one."""
+    """Why the first document of a ranking that no label names stands above a relevant one."""
     pair = beaten(reading, query_id, system)
     if pair is None:
-        return f"<p>Under {escape(system)} no relevant document stands behind a wrong one.</p>"
+        return f"<p>Under {escape(system)} no relevant document stands behind one without a label.</p>"
     rows = reading.ranking(system, query_id)
     rank = dict(zip(rows["doc_id"], rows["rank"]))
     wrong, right = pair
@@ -398,20 +398,24 @@ def _against(reading, query_id, system, wrong, right, rows) -> str:
     kind = why.kind_of(reading.runs[system])
     if kind == "terms":
         frame = why.bm25_difference(reading.weights(system), reading.text(system, query_id), wrong, right)
-        one, other = (frame[f"share in {d}"].sum() for d in (wrong, right))
+        frame.columns = ["term", "in query", "documents", "in unlabelled", "in relevant",
+                         "share unlabelled", "share relevant", "difference"]
+        one, other = frame["share unlabelled"].sum(), frame["share relevant"].sum()
         return (f"<p>Their scores are {one:.2f} and {other:.2f}; the rows below add up to the difference.</p>"
-                + _table(_shortened(frame), {"difference": "{:+.2f}", **{
-                    c: "{:.2f}" for c in frame if c.startswith("share in")}}))
+                + _table(_shortened(frame), {"share unlabelled": "{:.2f}", "share relevant": "{:.2f}",
+                                             "difference": "{:+.2f}"}))
     if kind == "nearest":
         cards = []
         for doc in (wrong, right):
             near = _nearest(reading, query_id, system, doc, 1)
             read, size = near.document_read
-            cards.append(f"<div><b>{escape(doc)}</b>: cosine {near.score:.3f}, of which the model read "
-                         f"{read:,} of {size:,} characters; its passage nearest to the query:"
+            cards.append(f"<div><b>{escape(doc)}</b>: cosine {near.score:.3f}; the model read the first "
+                         f"{read:,} of {size:,} characters. Its passage nearest to the query:"
                          + _passage_card(near.passages.to_dict("records")[0]) + "</div>")
+        read, size = near.query_read
         return (f"<div style='{GRID}'>{''.join(cards)}</div><p style='{show.SMALL}'>A passage is encoded by "
-                "itself: it stands beside the score, which is one cosine of two texts and has no parts.</p>")
+                "itself: it stands beside the score, which is one cosine of two texts and has no parts. Of the "
+                f"query the model read the first {read:,} of {size:,} characters.</p>")
     parts = [f"<div><b>{escape(doc)}</b>{_WHY[kind](reading, query_id, system, doc, rows)}</div>"
              for doc in (wrong, right)]
     return f"<div style='{GRID}'>{''.join(parts)}</div>"
@@ -421,11 +425,11 @@ def _shortened(frame: pd.DataFrame, most: int = 5, least: int = 3) -> pd.DataFra
     """The terms with the largest differences either way, and the sum of the rest, so that it adds up."""
     if len(frame) <= most + least + 1:
         return frame
-    shares = [c for c in frame if c.startswith("share in") or c == "difference"]
+    shares = list(frame.columns[-3:])
     rest = frame.iloc[most:len(frame) - least]
     row = {"term": f"({len(rest)} other terms)", **rest[shares].sum()}
     return pd.concat([frame.head(most), pd.DataFrame([row]), frame.tail(least)], ignore_index=True).reindex(
-        columns=frame.columns).astype({c: "Int64" for c in frame if c.startswith("in ") or c == "documents"})
+        columns=frame.columns).astype(dict.fromkeys(frame.columns[1:-3], "Int64"))
 
 
 # --- pieces ---------------------------------------------------------------------------------------
@@ -472,8 +476,9 @@ def _hit(label: dict[str, str], doc_id: str) -> str:
 
 
 def _table(frame: pd.DataFrame, formats: dict | None = None) -> str:
-    """A table in which hits are bold and identifiers stay on one line."""
+    """A table in which hits are bold, identifiers stay on one line, and titles keep some width."""
     html = re.sub(r"<td>(●[^<]*)</td>", r"<td><b>\1</b></td>", show.table(frame, formats).data)
+    html = re.sub(r"<td>([^<]{31,})</td>", r'<td style="min-width:14em">\1</td>', html)
     return re.sub(r"<td>([^<\s]{1,30})</td>", r'<td style="white-space:nowrap">\1</td>', html)
 
 

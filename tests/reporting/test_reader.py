@@ -1,5 +1,7 @@
 """What the reader lists and shows, without a front end: the functions, then the widgets by their values."""
 
+import subprocess
+import sys
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -373,6 +375,13 @@ def test_where_somebody_can_answer_the_widgets_are_shown(one, displayed, monkeyp
     monkeypatch.setattr(reader, "get_ipython", lambda: SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=True)))
     reader.show(one.collection, list(one.runs.values()), one.evaluations, one.params)
     assert isinstance(displayed[0], ipywidgets.HBox)
+
+
+def test_importing_the_reader_makes_no_widget():
+    """A widget that is made while a notebook runs by itself would leave its state in the notebook."""
+    code = ("import ipywidgets, sys; made = []; ipywidgets.Widget.on_widget_constructed(made.append); "
+            "import kit.reporting.reader; sys.exit(len(made))")
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_the_committed_notebooks_hold_no_widget():
