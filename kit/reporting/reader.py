@@ -55,7 +55,7 @@ class Reader:
         self.k = w.BoundedIntText(value=min(10, reading.params.depth), min=1, max=reading.params.depth)
         years = frame["year"].dropna()
         first, last = (int(years.min()), int(years.max())) if len(years) else (0, 0)
-        self.years = w.IntRangeSlider(min=first, max=last, value=(first, last), continuous_update=False)
+        self.since, self.until = (w.BoundedIntText(value=v, min=first, max=last) for v in (first, last))
         self.count, self.queries = w.HTML(), w.Select(rows=16, layout=w.Layout(width="100%"))
         self.system = w.Dropdown(options=systems, description="System")
         second = systems[min(1, len(systems) - 1)]
@@ -64,7 +64,8 @@ class Reader:
         self.pages = [w.HTML(layout=w.Layout(max_height="46em", overflow="auto")) for _ in TABS]
         self.tabs = w.Tab(children=self.pages, titles=TABS)
         self.box, self._query, self._waits = self._laid_out(), None, False
-        for widget in (self.words, self.slice, self.category, self.authority, self.found, self.k, self.years):
+        for widget in (self.words, self.slice, self.category, self.authority, self.found, self.k, self.since,
+                       self.until):
             widget.observe(self._list, "value")
         for widget in (self.queries, self.system):
             widget.observe(self._list_documents, "value")
@@ -76,7 +77,8 @@ class Reader:
     @property
     def filters(self) -> r.Filters:
         """What is chosen now; years only if they leave something out, as not every query has one."""
-        years = self.years.value if self.years.value != (self.years.min, self.years.max) else None
+        years = (self.since.value, self.until.value)
+        years = years if years != (self.since.min, self.since.max) else None
         return r.Filters(self.words.value, self.slice.value, self.category.value, self.authority.value, years,
                          self.found.value, self.k.value)
 
@@ -87,7 +89,8 @@ class Reader:
 
         choice = w.VBox([
             named("Search", self.words), named("Slice", self.slice), named("Category", self.category),
-            named("Authority", self.authority), named("Years", self.years), named("Found", self.found),
+            named("Authority", self.authority), named("From the year", self.since),
+            named("to", self.until), named("Found", self.found),
             named("in the first", self.k), self.count, self.queries],
             layout=w.Layout(width="26em", flex="0 0 auto"))
         systems = w.HBox([self.system, self.other])
@@ -122,8 +125,10 @@ class Reader:
     def _unheard(self):
         """What changes meanwhile opens nothing: a list that is replaced changes twice."""
         self._waits = True
-        yield
-        self._waits = False
+        try:
+            yield
+        finally:
+            self._waits = False
 
     def _open(self, _=None) -> None:
         """Makes the page of the open tab."""

@@ -476,10 +476,12 @@ def _hit(label: dict[str, str], doc_id: str) -> str:
 
 
 def _table(frame: pd.DataFrame, formats: dict | None = None) -> str:
-    """A table in which hits are bold, identifiers stay on one line, and titles keep some width."""
+    """A table in which hits are bold, identifiers stay on one line, and titles keep some width;
+    JupyterLab would set texts to the right."""
     html = re.sub(r"<td>(●[^<]*)</td>", r"<td><b>\1</b></td>", show.table(frame, formats).data)
-    html = re.sub(r"<td>([^<]{31,})</td>", r'<td style="min-width:14em">\1</td>', html)
-    return re.sub(r"<td>([^<\s]{1,30})</td>", r'<td style="white-space:nowrap">\1</td>', html)
+    for cell, style in ((r"([^<]{31,})", "min-width:14em"), (r"([^<\s]{1,30})", "white-space:nowrap")):
+        html = re.sub(f"<td>{cell}</td>", rf'<td style="text-align:left;{style}">\1</td>', html)
+    return re.sub(r"<(t[dh])>", r'<\1 style="text-align:left">', html)
 
 
 def _more(of: int, most: int, what: str) -> str:
