@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.errors import SearchError
 from kit.params import Params
@@ -96,7 +97,7 @@ def relevant_ranks(pairs: pd.DataFrame, rankings: dict[str, pd.DataFrame]) -> pd
 class Weights:
     """The counts of a corpus, memory-mapped where they are kept, with the formula of a BM25 run.
 
-    lengths: int64, words of each document; idf: float64 by term; place: {identifier: its row}.
+    lengths: int64, words of each document; idf: float64 by term; ids: the identifier of each.
     """
 
     counts: Counts
@@ -105,7 +106,7 @@ class Weights:
     statistics: Statistics
     lengths: np.ndarray
     idf: np.ndarray
-    place: pd.Index
+    ids: pa.Array
 
     @classmethod
     def of(cls, index, settings: dict, ids: list[str]) -> "Weights":
@@ -113,7 +114,7 @@ class Weights:
         lengths, statistics = measured(index.counts)
         formula = Formula.of(settings)
         return cls(index.counts, index.vocabulary, formula, statistics, lengths,
-                   formula.idf(statistics), pd.Index(ids))
+                   formula.idf(statistics), pa.array(ids, pa.string()))
 
 
 def open_weights(collection, run: SavedRun, outputs: str) -> Weights:
@@ -192,7 +193,7 @@ def common_words(weights: Weights, words: list[str], share: float = 0.1) -> set[
 
 
 def _row(weights: Weights, doc_id: str) -> int:
-    place = int(weights.place.get_indexer_for([doc_id])[0])
+    place = pc.index(weights.ids, pa.scalar(doc_id, pa.string())).as_py()
     if place < 0:
         raise SearchError(f"the corpus has no '{doc_id}'", "why")
     return place
