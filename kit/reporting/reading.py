@@ -261,7 +261,7 @@ def texts_page(reading: Reading, query_id: str, doc_id: str) -> str:
             rows.append(f"<p style='margin:.8em 0 .2em'><b>{_named(name)}</b></p>"
                         f"<div style='display:grid;grid-template-columns:1fr 1fr;gap:1.2em'>{cells}</div>")
     return (f"<p>Left the query {escape(query_id)}, right the document {escape(doc_id)}. Words that stand "
-            f"in both are <span style='{MARK}'>marked</span>, the commonest aside: {len(shared)} of them.</p>"
+            f"in both are <mark style='{MARK}'>marked</mark>, the commonest aside: {len(shared)} of them.</p>"
             + "".join(rows))
 
 
@@ -456,7 +456,7 @@ def _marked(text: str, words: set[str], most: int = COMPARED) -> str:
     shown, parts, place = text[:most], [], 0
     for match in _WORD.finditer(shown):
         if match[0].lower() in words:
-            parts += [_lines(shown[place:match.start()]), f"<span style='{MARK}'>{escape(match[0])}</span>"]
+            parts += [_lines(shown[place:match.start()]), f"<mark style='{MARK}'>{escape(match[0])}</mark>"]
             place = match.end()
     left = f" … <i>{len(text) - most:,} characters more</i>" if len(text) > most else ""
     return "".join([*parts, _lines(shown[place:])]) + left

@@ -23,7 +23,7 @@ MEASURES = ["nDCG@3", "RR"]
 PAYLOADS = ("<script>alert(1)</script>", '<img src=x onerror="alert(2)">', '"onmouseover=alert(3) x="',
             "[x](javascript:alert(4))", "</details></div><svg onload=alert(5)>")
 ALLOWED = {"p", "b", "i", "br", "div", "span", "table", "thead", "tbody", "tr", "th", "td", "details",
-           "summary", "h3", "caption"}
+           "summary", "h3", "caption", "mark"}
 HARMLESS = {"style", "class", "border", "scope"}
 
 
@@ -161,8 +161,8 @@ def test_what_is_beaten_is_the_best_relevant_behind_the_first_wrong_one(one):
 
 def test_a_page_of_texts_marks_the_words_of_both_and_has_an_end(one):
     page = reading.texts_page(one, "q1", "d1")
-    assert f"<span style='{reading.MARK}'>seat</span>" in page
-    assert f"<span style='{reading.MARK}'>Wind</span>" not in page
+    assert f"<mark style='{reading.MARK}'>seat</mark>" in page
+    assert f"<mark style='{reading.MARK}'>Wind</mark>" not in page
     assert "characters more" in reading._marked("seat " * 400, {"seat"}, 100)
 
 
