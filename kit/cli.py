@@ -3,15 +3,23 @@
 import argparse
 import json
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from kit.errors import KitError, MeasureError, ParamsError
 from kit.files import find_path, safe_name
 from kit.params import load_params, make_params
+from kit.visible import Screen
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command and returns its exit status."""
+    """Runs one command and returns its exit status. What it prints is made visible: no text of a
+    collection or run file acts on a terminal."""
+    with redirect_stdout(Screen(sys.stdout)), redirect_stderr(Screen(sys.stderr)):
+        return _main(arguments)
+
+
+def _main(arguments: list[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
         status = options.command(options)
