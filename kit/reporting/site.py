@@ -10,7 +10,7 @@ from markupsafe import Markup
 from nbconvert import HTMLExporter
 
 from kit import SUITE_VERSION
-from kit.errors import NotebookError
+from kit.errors import KitError, NotebookError
 from kit.evaluation.measures import MEASURES
 from kit.files import outputs_folder, write_text
 from kit.relevance.slices import SENTENCES
@@ -27,6 +27,7 @@ from kit.reporting.scorecard import (
 )
 from kit.reporting.verify import require_unchanged
 
+MARK = '<meta name="generator" content="prior-art kit">'  # of a page that may be removed again
 HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
 PROTOCOL_SENTENCES = {
     "all": "every cited document counts as relevant, whatever its category",
@@ -38,30 +39,48 @@ _PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates
 
 
 def build(outputs: str) -> Path:
-    """Writes all pages anew and returns the index. Building twice changes nothing."""
+    """Writes all pages anew, removes those of things that are gone, and returns the index. Building
+    twice changes nothing. Raises KitError for an outputs folder that is not there."""
     home, site = outputs_folder(outputs), outputs_folder(outputs) / "site"
+    if not home.is_dir():
+        raise KitError("there is no such outputs folder", home, "Name one that a run has made")
     experiments = [_experiment(file, home, outputs)
                    for file in sorted(experiments_folder(outputs).glob("*.json"))]
+    pages = set()
     for experiment in experiments:
-        _write_notebook_pages(experiment, home, site)
+        pages |= _write_notebook_pages(experiment, home, site)
         for path, card in experiment["paths"]:
-            _write(site / "scorecards" / f"{path.stem}.html", "card.html.j2", _card_values(card), up="../")
-    _write(site / "measures.html", "measures.html.j2", {
+            pages |= _write(site / "scorecards" / f"{path.stem}.html", "card.html.j2", _card_values(card), up="../")
+    pages |= _write(site / "measures.html", "measures.html.j2", {
         "title": "Measures", "protocols": PROTOCOL_SENTENCES.items(), "labels": [(name, label_sentence(name)) for name in LABELS], "rules": RULES,
         "slices": SENTENCES.items(),
         "measures": [(name if m.cutoff == "optional" else f"{name}@k",
                       m.sentence.format(k="k", within="")) for name, m in MEASURES.items()]})
-    _write(site / "index.html", "index.html.j2",
+    pages |= _write(site / "index.html", "index.html.j2",
            {"title": "Prior-art search, measured", "experiments": experiments})
+    _remove_stale(site, pages)
     return site / "index.html"
 
 
+def _remove_stale(site: Path, written: set[Path]) -> None:
+    """Removes the pages below the site that were not written now. What is no page of this kit
+    stays, whoever put it there."""
+    for path in sorted(set(site.rglob("*.html")) - written):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            ours = MARK in file.read(2000)
+        if ours and not path.is_symlink():
+            path.unlink()
+            if not any(path.parent.iterdir()):
+                path.parent.rmdir()
+
+
 def _write(path: Path, template: str, values: dict, up: str = "", footer: str = "",
-           beside: list[tuple[str, str]] = ()) -> None:
+           beside: list[tuple[str, str]] = ()) -> set[Path]:
     links = [("Experiments", f"{up}index.html"), ("Measures", f"{up}measures.html"), *beside]
     page = _PAGES.get_template(template).render(
-        links=links, footer=footer or f"Made by the prior-art kit, suite {SUITE_VERSION}.", **values)
+        mark=Markup(MARK), links=links, footer=footer or f"Made by the prior-art kit, suite {SUITE_VERSION}.", **values)
     write_text(path, page)
+    return {path}
 
 
 def _experiment(file: Path, home: Path, outputs: str) -> dict:
@@ -108,14 +127,16 @@ def _for_readers(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def _write_notebook_pages(experiment: dict, home: Path, site: Path) -> None:
+def _write_notebook_pages(experiment: dict, home: Path, site: Path) -> set[Path]:
+    pages = set()
     beside = [(_heading(nb), f"{nb.stem}.html") for nb in experiment["notebooks"]]
     for notebook in experiment["notebooks"]:
         body, _ = _exporter().from_notebook_node(_for_readers(nbformat.read(notebook, as_version=4)))
         attribution = _attribution(experiment["cards"][0])
-        _write(site / experiment["experiment"] / f"{notebook.stem}.html", "page.html.j2",
+        pages |= _write(site / experiment["experiment"] / f"{notebook.stem}.html", "page.html.j2",
                {"title": f"{_heading(notebook)} · {experiment['experiment']}", "body": Markup(body)},
                up="../", footer=attribution, beside=beside)
+    return pages
 
 
 def _exporter() -> HTMLExporter:
