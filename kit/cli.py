@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options) -> None:
     from kit.pipeline import run
     from kit.reporting.score import cards_of, main_table
-    from kit.reporting.site import headlines
+    from kit.reporting.card_page import headlines
 
     params = load_params(options.params, options.p)
     page = run(params)
