@@ -140,6 +140,11 @@ def _parser() -> argparse.ArgumentParser:
                          help="write comparison.md and its pictures there; else it is printed")
     compare.set_defaults(command=_compare)
 
+    publish = commands.add_parser("publish", help="the site anew, from what runs have left")
+    publish.add_argument("--outputs", default="outputs",
+                         help="folder with the scorecards and notebooks (default: outputs)")
+    publish.set_defaults(command=_publish)
+
     verify = commands.add_parser("verify", help="recompute scorecards and name all that differs")
     verify.add_argument("scorecards", nargs="+", type=Path, metavar="SCORECARD")
     verify.add_argument("--collection", help="where the collection is, if not where the card says")
@@ -152,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options) -> None:
     from kit.pipeline import run
     from kit.reporting.score import cards_of, main_table
-    from kit.reporting.site import headlines
+    from kit.reporting.card_page import headlines
 
     params = load_params(options.params, options.p)
     page = run(params)
@@ -433,6 +438,12 @@ def _compare(options) -> None:
         print(card_comparison.markdown(compared))
     else:
         print(f"Comparison: {card_comparison.write(compared, options.out)}")
+
+
+def _publish(options) -> None:
+    from kit.reporting.site import build
+
+    print(f"Report: {build(options.outputs)}")
 
 
 def _verify(options) -> int:
