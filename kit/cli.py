@@ -140,7 +140,13 @@ def _parser() -> argparse.ArgumentParser:
                          help="write comparison.md and its pictures there; else it is printed")
     compare.set_defaults(command=_compare)
 
-    publish = commands.add_parser("publish", help="the site anew, from what runs have left")
+    publish = commands.add_parser("publish", help="the site anew, or one report in other formats")
+    publish.add_argument("report", nargs="?", help="an experiment, or the path of an executed notebook or "
+                         "a scorecard; with --format")
+    publish.add_argument("--format", metavar="NAME,…",
+                         help="markdown, html, pdf, csv, latex, parquet or svg, with commas between")
+    publish.add_argument("--out", type=Path, metavar="FOLDER",
+                         help="where the files go (default: outputs/published/REPORT)")
     publish.add_argument("--outputs", default="outputs",
                          help="folder with the scorecards and notebooks (default: outputs)")
     publish.set_defaults(command=_publish)
@@ -441,9 +447,17 @@ def _compare(options) -> None:
 
 
 def _publish(options) -> None:
-    from kit.reporting.site import build
+    from kit.reporting import formats, site
 
-    print(f"Report: {build(options.outputs)}")
+    if options.report is None and options.format is None and options.out is None:
+        print(f"Report: {site.build(options.outputs)}")
+        return
+    if options.report is None or options.format is None:
+        raise ParamsError("one report in a format needs both", "REPORT, --format",
+                          "Give such as: publish mini --format html; without any, the site is built")
+    names = [name.strip() for name in options.format.split(",") if name.strip()]
+    for path in formats.publish(options.report, names, options.out, options.outputs):
+        print(path)
 
 
 def _verify(options) -> int:

@@ -24,7 +24,9 @@ from kit.params import Params
 from kit.progress import VARIABLE, in_words
 from kit.relevance.protocols import offered, positives
 from kit.reporting import rules, site
+from kit.reporting.formats import figures_folder
 from kit.reporting.score import require_measures
+from kit.reporting.show import FIGURES
 from kit.retrieval.execute import require_ready
 from kit.retrieval.sweep import require_sweepable
 from kit.text.views import require_view
@@ -118,7 +120,8 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
     # sockets in a folder of our own: no race for ports, and none that others can reach
     ipc = Config({"KernelManager": {"transport": "ipc"}}) if os.name == "posix" else Config()
     try:
-        with _environment({VARIABLE: str(progress), "JUPYTER_RUNTIME_DIR": str(work),
+        with _environment({VARIABLE: str(progress), FIGURES: str(work / "figures"),
+                           "JUPYTER_RUNTIME_DIR": str(work),
                            "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
             papermill.execute_notebook(
                 str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
@@ -137,6 +140,10 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
     moved = target.with_name(f".{target.name}.part")
     shutil.move(part, moved)
     os.replace(moved, target)
+    pictures = figures_folder(params.outputs, params.experiment) / notebook.stem
+    shutil.rmtree(pictures, ignore_errors=True)  # those of an earlier run may have other names
+    if (work / "figures").is_dir():
+        shutil.copytree(work / "figures", pictures)
     shutil.rmtree(work)
 
 
