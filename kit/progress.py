@@ -54,15 +54,28 @@ class Stopwatch:
 
 def steps(items, what: str, total: int):
     """Passes the items through, and says how far they are, twice a second at most."""
-    last, recent = time.monotonic(), deque(maxlen=RECENT)
-    for done, item in enumerate(items, 1):
+    tally = Tally(what, total)
+    for item in items:
         yield item
+        tally.one()
+
+
+class Tally:
+    """How many of `total` are done, said twice a second at most."""
+
+    def __init__(self, what: str, total: int):
+        self.what, self.total, self.done = what, total, 0
+        self._last, self._recent = time.monotonic(), deque(maxlen=RECENT)
+
+    def one(self) -> None:
+        """One more is done."""
+        self.done += 1
         now = time.monotonic()
-        if not recent or now - last >= OFTEN:
-            recent.append((now, done))
-        if now - last >= OFTEN:
-            last = now
-            say(f"{what}: {done:,} of {total:,}{_left(recent, total)}")
+        if not self._recent or now - self._last >= OFTEN:
+            self._recent.append((now, self.done))
+        if now - self._last >= OFTEN:
+            self._last = now
+            say(f"{self.what}: {self.done:,} of {self.total:,}{_left(self._recent, self.total)}")
 
 
 def _left(recent: deque, total: int) -> str:

@@ -198,14 +198,14 @@ def print_pdf(page: str, path: Path) -> None:
 # --- markdown ---------------------------------------------------------------------------------------
 
 _SIGNS = re.compile(r"[\\`*{}\[\]#|~!$]|(?<!\w)_|_(?!\w)")
-_LINE_START = re.compile(r"^(\s*)(\d+(?=[.)])|[-+=:])")
+_LINE_START = re.compile(r"^\d{1,9}(?=[.)](?:\s|$))|^(?=[-+](?:\s|$)|[-=]+$)")  # a list, a rule
 
 
 def literal(text: str) -> str:
     """A text on one line of markdown that reads as it stands: no markup, link, picture or formula."""
     line = " ".join(visible(text).split())
     line = _SIGNS.sub(lambda m: f"\\{m[0]}", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    return _LINE_START.sub(lambda m: f"{m[1]}{m[2]}\\" if m[2].isdigit() else f"{m[1]}\\{m[2]}", line)
+    return _LINE_START.sub(lambda m: f"{m[0]}\\", line)
 
 
 def _write_markdown(report: Report, folder: Path) -> list[Path]:
@@ -237,7 +237,7 @@ class _Markdown(HTMLParser):
     def __init__(self, folder: str):
         super().__init__(convert_charrefs=True)
         self.folder, self.blocks, self.pictures = folder, [], {}
-        self._text, self._rows, self._verbatim = "", None, False
+        self._text, self._rows, self._headed, self._verbatim = "", None, False, False
 
     def handle_starttag(self, tag: str, attributes: list) -> None:
         """Begins what the tag stands for."""
@@ -247,7 +247,9 @@ class _Markdown(HTMLParser):
             self._text = ""
         elif tag == "table":
             self._end()
-            self._rows = []
+            self._rows, self._headed = [], False
+        elif tag == "thead":
+            self._headed = True
         elif tag == "img":
             self._end()
             self._picture(dict(attributes))
@@ -293,9 +295,8 @@ class _Markdown(HTMLParser):
         if self.blocks and self.blocks[-1]:
             self.blocks.append("")
         wide = max(map(len, rows))
-        head, *rest = [[*(literal(cell) for cell in row), *[""] * (wide - len(row))] for row in rows]
-        if not rest:  # a table of one row has no header
-            head, rest = [""] * wide, [head]
+        lines = [[*(literal(cell) for cell in row), *[""] * (wide - len(row))] for row in rows]
+        head, *rest = lines if self._headed else [[""] * wide, *lines]
         self.blocks += ["| " + " | ".join(line) + " |" for line in (head, ["---"] * wide, *rest)] + [""]
 
     def _picture(self, attributes: dict) -> None:

@@ -230,7 +230,7 @@ def _environment(name: str, link: str, listed: list[Listed]) -> str:
                  groups=[card_page.group_values(group) for group in card_page.groups(mine)])
 
 
-def _card(one: Listed, links: dict[str, str], experiments: list[dict], **values) -> str:
+def _card(one: Listed, places: dict[str, str], experiments: list[dict], **values) -> str:
     card = one.card
     conditions = [("mode", card.mode), ("protocol", card.protocol), ("depth", card.depth),
                   ("queries", card_page.sample_of(card)), ("documents", f"{card.corpus_size:,}"),
@@ -239,7 +239,7 @@ def _card(one: Listed, links: dict[str, str], experiments: list[dict], **values)
               if e["name"] in one.experiments]
     return _page("card.html.j2", f"scorecards/{one.stem}.html", f"{one.name} on {card.environment}",
                  [card_page.licence(card)], one=one, card=card, conditions=conditions, experiments=theirs,
-                 comparison=links.get(card.environment),
+                 comparison=places.get(card.environment),
                  labels=[(label, label_sentence(label)) for label in card.labels],
                  protocols=[card_page.protocol_values(card, p) for p in card_page.protocols_of(card)],
                  sentences_of_protocols=PROTOCOL_SENTENCES, sentences=said_of(card),
