@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
-from matplotlib.ticker import FixedFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from kit.evaluation.uncertainty import FEW
 from kit.visible import visible
@@ -55,10 +55,17 @@ def _make_harmless(figure: Figure) -> None:
     """No text of the figure holds a character that acts."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
-            if isinstance(formatter := axis.get_major_formatter(), FixedFormatter):
-                formatter.seq = [visible(label) for label in formatter.seq]
+            names = [label.get_text() for label in axis.get_ticklabels()]
+            if names != (shown := [visible(name) for name in names]):
+                axis.set_ticks(axis.get_majorticklocs(), shown)
     for text in figure.findobj(Text):
         text.set_text(visible(text.get_text()))
+
+
+def _broken(names, width: int) -> list[str]:
+    """Names on lines of so many signs, three at most."""
+    lines = [fill(visible(str(name)), width, max_lines=3, placeholder=" …") for name in names]
+    return [line or " " for line in lines]
 
 
 def _look(i: int) -> dict:
@@ -87,7 +94,7 @@ def _legend(axes, names) -> None:
     lines, in the order in which they were drawn."""
     handles = axes.containers or axes.lines
     if handles:
-        axes.legend(handles, [fill(visible(str(name)), 24) for name in names], loc="upper left",
+        axes.legend(handles, _broken(names, 24), loc="upper left",
                     bbox_to_anchor=(1, 1), handlelength=3)
 
 
@@ -106,7 +113,7 @@ def grouped_bars(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str = "sh
     for i, name in enumerate(frame.columns):
         axes.bar(np.arange(len(frame)) + (i - (len(frame.columns) - 1) / 2) * width, shares[name],
                  width, **_bar(i))
-    axes.set_xticks(range(len(frame)), frame.index.astype(str))
+    axes.set_xticks(range(len(frame)), _broken(frame.index, 16))
     axes.yaxis.set_major_formatter(lambda v, _: f"{v * 100:.4g}%")
     axes.grid(axis="x", visible=False)
     axes.set(xlabel=xlabel, ylabel=ylabel)
@@ -165,7 +172,7 @@ def share_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
     """A horizontal bar a name, as a share from 0 to 1."""
     figure, axes = _new(title, height=0.32 * max(len(values), 4) + 1.1)
     bars = axes.barh(range(len(values)), values[::-1], color=COLOURS[0], height=0.65)
-    axes.set_yticks(range(len(values)), [fill(str(name), 60) for name in values.index[::-1]])
+    axes.set_yticks(range(len(values)), _broken(values.index[::-1], 60))
     axes.bar_label(bars, labels=[f"{v:.1%}" for v in values[::-1]], padding=3, fontsize=8.5)
     axes.xaxis.set_major_formatter(lambda v, _: f"{v * 100:.4g}%")
     axes.grid(axis="y", visible=False)
@@ -180,7 +187,7 @@ def signed_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
     shown = values[::-1]
     bars = axes.barh(range(len(shown)), shown, height=0.6,
                      color=np.where(shown < 0, COLOURS[1], COLOURS[0]))
-    axes.set_yticks(range(len(shown)), [fill(str(name), 60) for name in shown.index])
+    axes.set_yticks(range(len(shown)), _broken(shown.index, 60))
     axes.bar_label(bars, labels=[f"{v:+.3f}" for v in shown], padding=3, fontsize=8.5)
     axes.axvline(0, color=GREY, lw=0.8)
     axes.grid(axis="y", visible=False)
@@ -197,7 +204,7 @@ def bars_by_group(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -> 
         places = np.arange(len(frame)) + (i - (len(frame.columns) - 1) / 2) * width
         bars = axes.bar(places, frame[name], width, **_bar(i))
         axes.bar_label(bars, labels=[f"{v:.0%}" for v in frame[name]], padding=2, fontsize=8)
-    axes.set_xticks(range(len(frame)), frame.index.astype(str))
+    axes.set_xticks(range(len(frame)), _broken(frame.index, 16))
     axes.yaxis.set_major_formatter(lambda v, _: f"{v * 100:.4g}%")
     axes.grid(axis="x", visible=False)
     axes.margins(y=0.12)
@@ -328,7 +335,7 @@ def differences(values: pd.Series, a: str, b: str, measure: str, title: str, n: 
     axes.bar(np.arange(len(ordered)), ordered, color=colours, width=1)
     axes.axhline(0, color=GREY, lw=0.8)
     axes.grid(axis="x", visible=False)
-    axes.set(xlabel="queries, by difference", ylabel=f"{measure}: {a} − {b}", ylim=(-1.02, 1.02))
+    axes.set(xlabel="queries, by difference", ylabel=_broken([f"{measure}: {a} − {b}"], 36)[0], ylim=(-1.02, 1.02))
     return figure
 
 
@@ -365,7 +372,7 @@ def in_and_out(panels: dict[str, pd.DataFrame], measure: str, title: str) -> Fig
                               markerfacecolor=fill_)
                 axes.annotate(f"{side} {row[side]:.2f}", (row[side], place + off), fontsize=8,
                               xytext=(0, 7 if off > 0 else -15), textcoords="offset points", ha="center")
-        axes.set_yticks(range(len(frame)), [fill(str(s), 24) for s in frame.index[::-1]])
+        axes.set_yticks(range(len(frame)), _broken(frame.index[::-1], 24))
         axes.set(ylim=(-0.65, len(frame) - 0.35), xlim=(-0.03, 1.03))
         axes.set_title(name, loc="left", fontsize=9.5)
         axes.grid(axis="y", visible=False)
@@ -405,8 +412,8 @@ def _groups(axes, frame: pd.DataFrame) -> None:
         axes.plot(places[few], rows["mean"][few], linestyle="", ms=4, zorder=3,
                   **{**_point(i), "color": "white"})
     sizes = frame.drop_duplicates("group").set_index("group")["n"]
-    axes.set_xticks(range(len(groups)), [f"{fill(str(g), 16)}\nn={sizes[g]}" + (", few" if sizes[g] < FEW else "")
-                                         for g in groups], fontsize=8.5)
+    axes.set_xticks(range(len(groups)), [f"{name}\nn={sizes[g]}" + (", few" if sizes[g] < FEW else "")
+                                         for g, name in zip(groups, _broken(groups, 16))], fontsize=8.5)
     axes.set(ylim=(0, 1.02), xlim=(-0.6, len(groups) - 0.4))
     axes.grid(axis="x", visible=False)
 
@@ -414,7 +421,7 @@ def _groups(axes, frame: pd.DataFrame) -> None:
 def matrix(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -> Figure:
     """Counts, a row and a column a system; the darker the more. What stands on the diagonal is of
     another kind: it is framed, and has no colour."""
-    names = [fill(str(name), 18) for name in frame.index]
+    names = _broken(frame.index, 18)
     size = len(names)
     figure, axes = _new(title, height=0.5 * max(size, 2) + 1.9)
     values = frame.to_numpy(float)
