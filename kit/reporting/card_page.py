@@ -90,8 +90,14 @@ def protocol_values(card: Scorecard, protocol: str) -> dict:
     if not any(sizes.values()):
         groups = {}
     return {"protocol": protocol, "measures": measures, "groups": groups, "remarks": _remarks(card, protocol),
-            "first": first, "marks": [m for m in marks if m],
+            "marks": [m for m in marks if m], "finding": _of_slices([m for m in marks if m], first),
             "smallest": any(row["smallest"] != ["—"] * len(measures) for g in groups.values() for row in g)}
+
+
+def _of_slices(marks: list[dict], measure: str | None) -> str:
+    """A chart's title: the figures over all queries and over OUT."""
+    words = {"all": "over all queries", OUT: f"over {OUT}"}
+    return f"{measure}: " + ", ".join(f"{m['text']} {words[m['label']]}" for m in marks if m["label"] in words)
 
 
 def _number(figure) -> str:

@@ -125,12 +125,19 @@ def _for_readers(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
     cell = nbformat.from_dict(dict(cell))
     if cell.cell_type == "markdown" and cell.source.startswith("# "):
         cell.source = cell.source.partition("\n")[2]
-    for output in cell.get("outputs", []):
-        data = output.get("data", {})
-        if "image/png" in data:
-            small = _small(data["image/png"])
-            data.pop("image/png") if small is None else data.update({"image/png": small})
+    if cell.cell_type == "code":
+        cell.outputs = [output for output in map(_showable, cell.outputs) if output]
     return cell
+
+
+def _showable(output: nbformat.NotebookNode) -> nbformat.NotebookNode | None:
+    """The output in the best form that a page can show, None where it has none."""
+    if "data" not in output:
+        return output
+    data = {form: output.data[form] for form in SHOWN if form in output.data}
+    if "image/png" in data:
+        data["image/png"] = _small(data["image/png"])
+    return nbformat.from_dict({**output, "data": data}) if all(data.values()) and data else None
 
 
 def _small(picture: str) -> str | None:
