@@ -6,7 +6,6 @@ allow-list, last of all steps, so that no step can bring anything back.
 """
 
 import base64
-import binascii
 import io
 import re
 from html import unescape
@@ -15,7 +14,7 @@ from pathlib import Path
 import nbformat
 import nh3
 from nbconvert import HTMLExporter
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 from traitlets.config import Config
 
 from kit.errors import NotebookError
@@ -144,11 +143,14 @@ def _small(picture: str) -> str | None:
     """A PNG (base64) in fewer colours, which is a third of its size; None for what is none."""
     try:
         raw = base64.b64decode(picture, validate=False)
-        with Image.open(io.BytesIO(raw), formats=["PNG"]) as image:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # ours is the lower limit
+            image = Image.open(io.BytesIO(raw), formats=["PNG"])
+        with image:
             if image.width * image.height > MOST_PIXELS:
                 return None
             few = image.convert("RGB").quantize(COLOURS_OF_A_PICTURE, dither=Image.Dither.NONE)
-    except (binascii.Error, ValueError, UnidentifiedImageError, OSError, SyntaxError):
+    except (ValueError, OSError, SyntaxError, Image.DecompressionBombError):  # what is no picture
         return None
     made = io.BytesIO()
     few.save(made, format="PNG", optimize=True)
@@ -166,6 +168,7 @@ def _with_landmarks(html: str) -> str:
 
     html = re.sub(r"<h1\b(.*?)</h1>", r"<h2\1</h2>", html, flags=re.DOTALL)  # the page has its own
     html = re.sub(r"<h2\b[^>]*>", lambda _: f'<h2 id="part-{counted("h2")}">', html)
+    html = html.replace("<th></th>", "<td></td>")  # heads nothing
     html = re.sub(r"<thead>.*?</thead>", lambda m: re.sub(r"<th(?![^>]*\bscope=)(?=[\s>])",
                                                           '<th scope="col"', m[0]), html, flags=re.DOTALL)
     html = re.sub(r"<th(?![^>]*\bscope=)(?=[\s>])", '<th scope="row"', html)

@@ -137,6 +137,7 @@ def opened(browser):
 
     def open_all(paths, width=1280, **options):
         context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
+        context.set_default_timeout(120_000)  # a machine that is busy is no fault of the pages
         contexts.append(context)
         for path in paths:
             page, wrong = context.new_page(), []
@@ -168,35 +169,35 @@ ACTIVE = """() => [...document.querySelectorAll('*')].flatMap(e => [
 
 def test_planted_payloads_do_nothing_even_without_the_pages_policy(opened, pages):
     """The escaping and the allow-list hold alone: the content policy is off."""
-    shown = 0
     for page, path, wrong in opened(pages, bypass_csp=True):
         assert page.evaluate(ACTIVE) == [], path
         assert page.evaluate("window.acted") is None and wrong == [], path
-        shown += "onerror=" in page.inner_text("body")
-    assert shown >= 5, "the attack is shown on too few pages, so this test would prove little"
 
 
-def test_a_template_in_a_text_is_not_filled(opened, pages):
-    for page, path, _ in opened([p for p in pages if "evil" in str(p) or "onerror" in str(p)]):
-        assert "{{7*7}}" in page.inner_text("body"), path
+def test_the_payloads_are_shown_as_they_are(opened, pages):
+    """Else the test before would prove nothing; a template in a text is not filled either."""
+    attacked = [p for p in pages if "onerror=" in p.read_text(encoding="utf-8")]
+    assert {p.parent.name for p in attacked} == {"site", "environments", "scorecards", "evil"}
+    for page, path, _ in opened(attacked):
+        assert f"<script>{ACTS}</script>" in (shown := page.inner_text("body")) and "{{7*7}}" in shown, path
 
 
 def test_the_policy_alone_stops_a_script_that_stands_in_a_page(opened, pages, tmp_path):
     """The second wall, with the first torn down."""
     broken = tmp_path / "broken.html"
-    broken.write_text(pages[0].read_text().replace("</main>", f"{FORGED}</main>"))
+    broken.write_text(pages[0].read_text().replace("</main>", f"{PAYLOAD}</main>"))
     for page, _, wrong in opened([broken]):
-        page.mouse.move(5, 5)
+        assert page.evaluate(ACTIVE) != []
         assert page.evaluate("window.acted") is None and "a dialog" not in wrong
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(opened, pages, scheme):
+@pytest.mark.parametrize("scheme, rules", [("light", {}), ("dark", {"runOnly": ["color-contrast"]})])
+def test_axe_finds_no_serious_fault(opened, pages, scheme, rules):
     axe = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
     for page, path, _ in opened(pages, bypass_csp=True, color_scheme=scheme):
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         page.evaluate(axe)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        found = page.evaluate("rules => axe.run({resultTypes: ['violations'], ...rules})", rules)["violations"]
         grave = [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]
         assert grave == [], path
 
