@@ -8,6 +8,8 @@ allow-list, last of all steps, so that no step can bring anything back.
 import base64
 import io
 import re
+import warnings
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -112,6 +114,7 @@ def _style(text: str) -> str:
     return ";".join(kept)
 
 
+@cache  # its template takes a second to read
 def _exporter() -> HTMLExporter:
     """Notebooks as bare HTML: no code, no prompts, no widgets, no scripts of an output."""
     return HTMLExporter(template_name="basic", exclude_input=True, exclude_input_prompt=True,
