@@ -279,7 +279,7 @@ def _in_words(name: str) -> dict[str, str]:
     mode = MODES[name]
     return {"sentence": f"{mode.sentence[0].upper()}{mode.sentence[1:]}.", "view": mode.query_view,
             "measures": ", ".join(mode.measures),
-            "needs": f"A collection can run it unless it lacks {mode.lacks}."}
+            "needs": f"What a collection needs for it: {mode.lacks.partition(', which')[0]}."}
 
 
 def _counted(mine: list[Listed]) -> str:
