@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from kit.retrieval.bm25_weights import Formula, Statistics, gain
-from kit.retrieval.engine import even_blocks
+from kit.retrieval.engine import even_blocks, shaped
 
 # Costs relative to each other, measured on two cores of a server; the optimum is flat.
 CELL = 1.0      # one number of one unit in the matrix product
@@ -94,9 +94,9 @@ class Bm25Engine:
         """float32, queries × (stop - start), in room that the next call uses again."""
         block = self._places[start]
         postings = (self._pointers[block], self._rows[0][start], self._units, self._weights)
-        self._products, out = _shaped(self._products, len(queries), stop - start)
+        self._products, out = shaped(self._products, len(queries), stop - start)
         if len(queries.dense):
-            self._filled, filled = _shaped(self._filled, len(queries.dense), stop - start)
+            self._filled, filled = shaped(self._filled, len(queries.dense), stop - start)
             _fill(queries.dense, *postings, filled)
             np.matmul(queries.matrix, filled, out=out)
         else:
@@ -137,12 +137,6 @@ class Bm25Engine:
         if len(dense) > most:
             dense = np.sort(dense[np.argsort(-gain[dense], kind="stable")[:most]])
         return dense
-
-
-def _shaped(room: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """The room, larger if need be, and an array in it whose values are as they may be."""
-    room = room if rows * columns <= len(room) else np.empty(rows * columns, np.float32)
-    return room, room[:rows * columns].reshape(rows, columns)
 
 
 def measured(counts) -> tuple[np.ndarray, Statistics]:

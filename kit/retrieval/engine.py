@@ -4,7 +4,8 @@ and for passages.
 An engine has units (documents, or passages of documents) and answers for a block of them:
 
 - `blocks`: [(start, stop)], the stretches of units that it is asked for, in order
-- `products(queries, start, stop)`: float32, queries × (stop - start): scores computed fast
+- `products(queries, start, stop)`: float32, queries × (stop - start): scores computed fast, which
+  hold until it is asked for the next
 - `slack(queries)`: float32 a query: how far a product may be off the exact score, at most
 - `floor(queries)`: float32 a query: a unit of a product below it is no result (-inf: any may be)
 - `exact(queries, rows, units)`: float64 scores of pairs; rows: int64 positions in queries,
@@ -61,6 +62,12 @@ def aggregation(name: str) -> Aggregation:
 def even_blocks(size: int, most: int = UNITS) -> list[tuple[int, int]]:
     """0 to size in stretches of `most`."""
     return [(start, min(start + most, size)) for start in range(0, size, most)]
+
+
+def shaped(room: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """The room, larger if need be, and an array in it whose values are as they may be."""
+    room = room if rows * columns <= len(room) else np.empty(rows * columns, np.float32)
+    return room, room[:rows * columns].reshape(rows, columns)
 
 
 def document_blocks(starts: np.ndarray, most: int = UNITS) -> list[tuple[int, int]]:
