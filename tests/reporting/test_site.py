@@ -106,8 +106,9 @@ def parts_of(page: str) -> list[str]:
 
 def test_cards_stand_side_by_side_only_under_the_same_conditions(bench):
     """Rule 2, brute force: two cards share a part exactly if the rule finds no difference."""
-    made = [bench.card("mine"), bench.card("bm25"), bench.card("mine", depth=4), bench.card("mine", sample=2),
-            bench.card("bm25", query_view="ta"), bench.card("mine", protocol="xy"), bench.card("file")]
+    made = [bench.card("mine"), bench.card("bm25"), bench.card("mine", depth=4),
+            bench.card("mine", sample=2), bench.card("bm25", query_view="ta"),
+            bench.card("mine", protocol="xy"), bench.card("file")]
     parts = parts_of(text(built(bench) / "environments/tiny.html"))
     cards = {path.stem: bench.read(path).model_dump() for path in made}
     for a, b in combinations(cards, 2):
@@ -187,7 +188,8 @@ def notebook(bench, stem, name="first", cells=(), **parameters) -> None:
 
 def test_a_notebooks_page_shows_its_parameters_without_the_folders_of_its_owner(bench):
     experiment(bench, "mine")
-    notebook(bench, "40_score", depth=7, run_files={"own": "/home/somebody/runs/own.trec"}, outputs="../place/out")
+    notebook(bench, "40_score", depth=7, outputs="../place/out",
+             run_files={"own": "/srv/somebody/runs/own.trec"})
     page = text(built(bench) / "experiments/first/40_score.html")
     assert '<th scope="row">depth</th><td>7</td>' in page and "own: …/own.trec" in page
     assert "somebody" not in page and "../place" not in page
