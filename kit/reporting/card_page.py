@@ -83,15 +83,22 @@ def protocol_values(card: Scorecard, protocol: str) -> dict:
             groups.setdefault(_GROUP_OF.get(name, "All queries"), []).append({
                 "slice": name, "n": n, "cells": [cell(mine.get((name, m))) for m in measures],
                 "smallest": [_number(mine.get((name, m))) for m in measures]})
-    first = next((m for m in measures if any((mine.get((s, m)) and mine[s, m].mean is not None)
-                                             for s in sizes)), None)
+    first = next((m for m in measures if any(cell(mine.get((s, m))) for s in sizes)), None)
     marks = [mark(s, n, mine.get((s, first)), "out" if s.startswith(OUT) else "all")
              for s, n in sizes.items() if n and first]
     if not any(sizes.values()):
         groups = {}
-    return {"protocol": protocol, "measures": measures, "groups": groups, "remarks": _remarks(card, protocol),
-            "first": first, "marks": [m for m in marks if m],
-            "smallest": any(row["smallest"] != ["—"] * len(measures) for g in groups.values() for row in g)}
+    return {"protocol": protocol, "measures": measures, "groups": groups,
+            "remarks": _remarks(card, protocol),
+            "marks": [m for m in marks if m], "finding": _of_slices([m for m in marks if m], first),
+            "smallest": any(set(row["smallest"]) - {"—"} for rows in groups.values() for row in rows)}
+
+
+def _of_slices(marks: list[dict], measure: str | None) -> str:
+    """A chart's title: the figures over all queries and over OUT."""
+    words = {"all": "over all queries", OUT: f"over {OUT}"}
+    said = [f"{m['text']} {words[m['label']]}" for m in marks if m["label"] in words]
+    return f"{measure}: {', '.join(said)}"
 
 
 def _number(figure) -> str:

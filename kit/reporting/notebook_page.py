@@ -6,16 +6,17 @@ allow-list, last of all steps, so that no step can bring anything back.
 """
 
 import base64
-import binascii
 import io
 import re
+import warnings
+from functools import cache
 from html import unescape
 from pathlib import Path
 
 import nbformat
 import nh3
 from nbconvert import HTMLExporter
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 from traitlets.config import Config
 
 from kit.errors import NotebookError
@@ -113,6 +114,7 @@ def _style(text: str) -> str:
     return ";".join(kept)
 
 
+@cache  # its template takes a second to read
 def _exporter() -> HTMLExporter:
     """Notebooks as bare HTML: no code, no prompts, no widgets, no scripts of an output."""
     return HTMLExporter(template_name="basic", exclude_input=True, exclude_input_prompt=True,
@@ -125,23 +127,33 @@ def _for_readers(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
     cell = nbformat.from_dict(dict(cell))
     if cell.cell_type == "markdown" and cell.source.startswith("# "):
         cell.source = cell.source.partition("\n")[2]
-    for output in cell.get("outputs", []):
-        data = output.get("data", {})
-        if "image/png" in data:
-            small = _small(data["image/png"])
-            data.pop("image/png") if small is None else data.update({"image/png": small})
+    if cell.cell_type == "code":
+        cell.outputs = [output for output in map(_showable, cell.outputs) if output]
     return cell
+
+
+def _showable(output: nbformat.NotebookNode) -> nbformat.NotebookNode | None:
+    """The output in the best form that a page can show, None where it has none."""
+    if "data" not in output:
+        return output
+    data = {form: output.data[form] for form in SHOWN if form in output.data}
+    if "image/png" in data:
+        data["image/png"] = _small(data["image/png"])
+    return nbformat.from_dict({**output, "data": data}) if all(data.values()) and data else None
 
 
 def _small(picture: str) -> str | None:
     """A PNG (base64) in fewer colours, which is a third of its size; None for what is none."""
     try:
         raw = base64.b64decode(picture, validate=False)
-        with Image.open(io.BytesIO(raw), formats=["PNG"]) as image:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # ours is the lower limit
+            image = Image.open(io.BytesIO(raw), formats=["PNG"])
+        with image:
             if image.width * image.height > MOST_PIXELS:
                 return None
             few = image.convert("RGB").quantize(COLOURS_OF_A_PICTURE, dither=Image.Dither.NONE)
-    except (binascii.Error, ValueError, UnidentifiedImageError, OSError, SyntaxError):
+    except (ValueError, OSError, SyntaxError, Image.DecompressionBombError):  # what is no picture
         return None
     made = io.BytesIO()
     few.save(made, format="PNG", optimize=True)
@@ -159,6 +171,7 @@ def _with_landmarks(html: str) -> str:
 
     html = re.sub(r"<h1\b(.*?)</h1>", r"<h2\1</h2>", html, flags=re.DOTALL)  # the page has its own
     html = re.sub(r"<h2\b[^>]*>", lambda _: f'<h2 id="part-{counted("h2")}">', html)
+    html = html.replace("<th></th>", "<td></td>")  # heads nothing
     html = re.sub(r"<thead>.*?</thead>", lambda m: re.sub(r"<th(?![^>]*\bscope=)(?=[\s>])",
                                                           '<th scope="col"', m[0]), html, flags=re.DOTALL)
     html = re.sub(r"<th(?![^>]*\bscope=)(?=[\s>])", '<th scope="row"', html)

@@ -203,20 +203,21 @@ def _index(experiments: list[dict], listed: list[Listed], links: dict[str, str])
 
 def _licences(listed: list[Listed]) -> list[str]:
     """The data behind cards, each with attribution and licence; under its name if there are two."""
-    found = {one.card.environment: card_page.licence(one.card) for one in reversed(listed)}
-    return [text if len(found) == 1 else f"{name}: {text}" for name, text in sorted(found.items())]
+    found = sorted({(one.card.environment, card_page.licence(one.card)) for one in listed})
+    several = len({name for name, _ in found}) > 1
+    return [f"{name}: {text}" if several else text for name, text in found]
 
 
 def _facts(mine: list[Listed]) -> list[tuple[str, str]]:
     """What an environment is, by its cards."""
-    def every(values) -> str:
-        return ", ".join(dict.fromkeys(map(str, values)))
+    def every(values, between: str = ", ") -> str:
+        return between.join(dict.fromkeys(map(str, values)))
 
     cards = [one.card for one in mine]
     return [("documents", every(f"{c.corpus_size:,}" for c in cards)),
             ("queries", every(f"{c.queries:,}" for c in cards)),
             ("generation", every(c.generation or "not pinned" for c in cards)),
-            ("data", every(map(card_page.licence, cards)))]
+            ("data", every(map(card_page.licence, cards), " · "))]
 
 
 def _notes(mine: list[Listed]) -> list[str]:
@@ -267,8 +268,8 @@ def _modes(listed: list[Listed], links: dict[str, str]) -> str:
             modes.append({
                 "name": name, "count": len(mine), "specified": mode is not None, **_in_words(name),
                 "cells": [_counted([one for one in mine if one.card.environment == env]) for env in links]})
-    return _page("modes.html.j2", "modes.html", "Modes, and what is pending", environments=list(links.items()),
-                 modes=modes)
+    return _page("modes.html.j2", "modes.html", "Modes, and what is pending", modes=modes,
+                 environments=list(links.items()))
 
 
 def _in_words(name: str) -> dict[str, str]:
@@ -279,7 +280,7 @@ def _in_words(name: str) -> dict[str, str]:
     mode = MODES[name]
     return {"sentence": f"{mode.sentence[0].upper()}{mode.sentence[1:]}.", "view": mode.query_view,
             "measures": ", ".join(mode.measures),
-            "needs": f"A collection can run it unless it lacks {mode.lacks}."}
+            "needs": f"What a collection needs for it: {mode.lacks.partition(', which')[0]}."}
 
 
 def _counted(mine: list[Listed]) -> str:
