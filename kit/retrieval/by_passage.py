@@ -365,12 +365,9 @@ class Vectors:
         return index, engine, watch.seconds
 
     def _split(self, documents, rule: Rule) -> Iterator[Passages]:
-        tokenizer = self.system._model.tokenizer
-        if not getattr(tokenizer, "is_fast", False):
-            raise SearchError("the model's tokenizer can't say where its tokens stand",
-                              self.system.name, "Use a model with a fast tokenizer")
+        tokenizer = self.system.model.tokenizer
         for batch in blocks(documents, DOCUMENTS):
-            spans = iter(_spans(tokenizer, [text for fields, _ in batch for text in fields]))
+            spans = iter(token_spans(tokenizer, [text for fields, _ in batch for text in fields]))
             for fields, _ in batch:
                 yield split(fields, [next(spans) for _ in fields], rule)
 
@@ -389,8 +386,12 @@ class Vectors:
         return self.system.notes()
 
 
-def _spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Where the tokens of each text stand; a token that stands for no character is left out."""
+def token_spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Where the tokens of each text stand; a token that stands for no character is left out. Raises
+    SearchError for a tokenizer that can't say it."""
+    if not getattr(tokenizer, "is_fast", False):
+        raise SearchError("the model's tokenizer can't say where its tokens stand",
+                          type(tokenizer).__name__, "Use a model with a fast tokenizer")
     if not texts:  # a tokenizer can't take an empty batch
         return []
     read = tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False,

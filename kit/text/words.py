@@ -56,11 +56,12 @@ class Vocabulary:
         """The words by id."""
         return self.packed().to_pylist()
 
-    def packed(self, first: int = 0) -> pa.LargeStringArray:
-        """The words by id, from `first` on, as one Arrow array: to save, and to `add` elsewhere."""
+    def packed(self, first: int = 0, stop: int | None = None) -> pa.LargeStringArray:
+        """The words by id, from `first` to before `stop` (all), as one Arrow array: to save, and to
+        `add` elsewhere."""
         from kit.text.scanning import unpack
 
-        borders = self._borders[first:self._size + 1]
+        borders = self._borders[first:(self._size if stop is None else stop) + 1]
         data = np.empty(8 * (borders[-1] - borders[0]), np.uint8)
         places = np.zeros(len(borders), np.int64)
         data.resize(unpack(self._letters, borders, data, places), refcheck=False)
