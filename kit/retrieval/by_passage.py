@@ -19,7 +19,7 @@ from scipy import sparse
 from kit.errors import ParamsError, SearchError
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
-from kit.retrieval.bm25 import Bm25, collapsed
+from kit.retrieval.bm25 import MADE_UP, Bm25, collapsed
 from kit.retrieval.bm25_engine import Bm25Engine
 from kit.retrieval.bm25_index import require_room
 from kit.retrieval.corpus import Corpus
@@ -107,6 +107,10 @@ class PassageSystem:
     @cached_property
     def _unit_places(self) -> np.ndarray:
         return unit_places(self.index.starts, self._places)
+
+    def warm(self) -> None:
+        """As `Bm25.warm`."""
+        self._backend.warm(self._rule, self._stated.get("passage_aggregation", "maxP"), self.answers)
 
     def search(self, query_text: str, topk: int) -> list[str]:
         """The identifiers of the topk best documents, or of the documents of the best passages."""
@@ -242,6 +246,13 @@ class Words:
             yield Document(fields, title, passages, titled(passages.starts, fields, title, rule),
                            np.concatenate([_NONE, *(ids for ids, _, _ in spans)]))
 
+    def warm(self, rule: Rule, how: str, answers: str) -> None:
+        """As `Bm25.warm`."""
+        given, (ids, texts) = self.system.settings, MADE_UP
+        made = PassageSystem(Words(Bm25(*(given[name] for name in ("variant", "k1", "b")))), rule, how, answers)
+        made.prepare(ids, [([text], "") for text in texts])
+        made.search_batch(texts, 5)
+
     def queries(self, texts: list[str], engine):
         """The terms of each text that the corpus has, as the engine takes them."""
         starts, terms, counts = collapsed(texts, self._vocabulary)
@@ -359,6 +370,12 @@ class Vectors:
             spans = iter(token_spans(tokenizer, [text for fields, _ in batch for text in fields]))
             for fields, _ in batch:
                 yield split(fields, [next(spans) for _ in fields], rule)
+
+    def warm(self, rule: Rule, how: str, answers: str) -> None:
+        """As `Dense.warm`."""
+        self.system.warm()
+        made = Cosines(np.zeros((8, 4), self.system.given["vectors"]))
+        best_by_document(made, np.arange(9), np.ones((2, 4), np.float32), np.arange(8), 3, [aggregation(how)])
 
     def queries(self, texts: list[str], engine) -> np.ndarray:
         """The texts' vectors."""

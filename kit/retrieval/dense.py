@@ -117,6 +117,12 @@ class Dense:
             return
         self._vectors = self._encoded(len(ids), texts, "corpus")
 
+    def warm(self) -> None:
+        """As `Bm25.warm`: a search over made-up vectors, without the model."""
+        if not self._shards:
+            made = Cosines(np.zeros((8, 4), self.given["vectors"]))
+            engine.best(made, np.ones((2, 4), np.float32), np.arange(8), 3)
+
     def search(self, query_text: str, topk: int) -> list[str]:
         """The identifiers of the topk nearest documents."""
         return self.search_batch([query_text], topk)[0].ids
