@@ -8,10 +8,11 @@ BIN := $(VENV)/bin
 report: $(VENV)/installed
 	@$(BIN)/python -m kit run params/mini.yaml
 
-# The unit tests, then every notebook against its committed outputs; both leave outputs/ alone.
+# The unit tests, a process a processor, then every notebook against its committed outputs; both
+# leave outputs/ alone.
 test: $(VENV)/installed
+	@$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 	@set -e; export KIT_OUTPUTS="$$(mktemp -d)"; trap 'rm -rf "$$KIT_OUTPUTS"' EXIT; \
-	$(BIN)/python -m pytest tests; \
 	$(BIN)/python -m pytest --nbval notebooks/[0-9][0-9]_*.ipynb
 
 # JupyterLab on the notebooks (which refuses root unless told).

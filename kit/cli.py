@@ -360,8 +360,10 @@ def _sweep(options) -> None:
                             for part, value in seconds_of(cell).items())
         print(f"{name} {f'{length} tokens' if length else 'whole documents'}: {seconds}", flush=True)
 
+    # as in the audit: less memory, and faster than a copy to map
+    streaming = params.streaming or find_path(params.collection).is_dir()
     swept = sweep(open_collection(params.collection, revision=params.revision,
-                                  streaming=params.streaming), params, told)
+                                  streaming=streaming), params, told)
     print(f"\nChosen by {swept.measure} on {len(swept.parts.tuning)} queries, reported on "
           f"{len(swept.parts.reporting)} others; queries are the view {params.query_view}, documents "
           f"{params.corpus_view}; IN and OUT are scopes:")
