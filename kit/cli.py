@@ -3,15 +3,23 @@
 import argparse
 import json
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from kit.errors import KitError, MeasureError, ParamsError
 from kit.files import find_path, safe_name
 from kit.params import load_params, make_params
+from kit.visible import Screen
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command and returns its exit status."""
+    """Runs one command and returns its exit status. What it prints is made visible: no text of a
+    collection or run file acts on a terminal."""
+    with redirect_stdout(Screen(sys.stdout)), redirect_stderr(Screen(sys.stderr)):
+        return _main(arguments)
+
+
+def _main(arguments: list[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
         status = options.command(options)
@@ -132,7 +140,13 @@ def _parser() -> argparse.ArgumentParser:
                          help="write comparison.md and its pictures there; else it is printed")
     compare.set_defaults(command=_compare)
 
-    publish = commands.add_parser("publish", help="the site anew, from what runs have left")
+    publish = commands.add_parser("publish", help="the site anew, or one report in other formats")
+    publish.add_argument("report", nargs="?", help="an experiment, or the path of an executed notebook or "
+                         "a scorecard; with --format")
+    publish.add_argument("--format", metavar="NAME,…",
+                         help="markdown, html, pdf, csv, latex, parquet or svg, with commas between")
+    publish.add_argument("--out", type=Path, metavar="FOLDER",
+                         help="where the files go (default: outputs/published/REPORT)")
     publish.add_argument("--outputs", default="outputs",
                          help="folder with the scorecards and notebooks (default: outputs)")
     publish.set_defaults(command=_publish)
@@ -433,9 +447,17 @@ def _compare(options) -> None:
 
 
 def _publish(options) -> None:
-    from kit.reporting.site import build
+    from kit.reporting import formats, site
 
-    print(f"Report: {build(options.outputs)}")
+    if options.report is None and options.format is None and options.out is None:
+        print(f"Report: {site.build(options.outputs)}")
+        return
+    if options.report is None or options.format is None:
+        raise ParamsError("one report in a format needs both", "REPORT, --format",
+                          "Give such as: publish mini --format html; without any, the site is built")
+    names = [name.strip() for name in options.format.split(",") if name.strip()]
+    for path in formats.publish(options.report, names, options.out, options.outputs):
+        print(path)
 
 
 def _verify(options) -> int:

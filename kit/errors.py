@@ -1,5 +1,7 @@
 """The one family of errors that the kit raises for its user: what, where, what to do."""
 
+from kit.visible import visible
+
 
 class KitError(Exception):
     """Something the user can act on. Its text is one line and is shown without a traceback.
@@ -12,7 +14,7 @@ class KitError(Exception):
     def __init__(self, what: str, where: str = "", do: str = ""):
         self.what, self.where, self.do = what, str(where), do
         parts = [f"{what} ({where})" if where else what, do]
-        super().__init__(" ".join(". ".join(p for p in parts if p).split()))
+        super().__init__(visible(" ".join(". ".join(p for p in parts if p).split())))
 
 
 class CollectionError(KitError):

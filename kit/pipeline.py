@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import nbformat
@@ -21,18 +21,22 @@ from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
 from kit.files import ROOT, outputs_folder
 from kit.params import Params
-from kit.progress import VARIABLE
+from kit.progress import VARIABLE, in_words
 from kit.relevance.protocols import offered, positives
 from kit.reporting import rules, site
+from kit.reporting.formats import figures_folder
 from kit.reporting.score import require_measures
+from kit.reporting.show import FIGURES
 from kit.retrieval.execute import require_ready
 from kit.retrieval.sweep import require_sweepable
 from kit.text.views import require_view
+from kit.visible import Screen, visible
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
 SWEEP = "60_passages"  # only where the parameters name lengths to try
 SPEED = "70_speed"  # only where they name a share
 KERNEL = "python3"
+SELDOM = 15  # seconds between two lines in a log, and where there is no terminal
 
 
 def run(params: Params) -> Path:
@@ -46,8 +50,9 @@ def run(params: Params) -> Path:
         require_runnable(notebook)
     check_experiment(params)
     home = outputs_folder(params.outputs) / "notebooks" / params.experiment
+    log = Log(outputs_folder(params.outputs) / "logs" / f"{params.experiment}.log")
     for number, notebook in enumerate(notebooks, 1):
-        with _told(f"[{number}/{len(notebooks)}] {notebook.stem}") as progress:
+        with _told(f"[{number}/{len(notebooks)}] {notebook.stem}", log) as progress:
             _execute(notebook, home / notebook.name, params, progress)
     return site.build(params.outputs)
 
@@ -115,7 +120,8 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
     # sockets in a folder of our own: no race for ports, and none that others can reach
     ipc = Config({"KernelManager": {"transport": "ipc"}}) if os.name == "posix" else Config()
     try:
-        with _environment({VARIABLE: str(progress), "JUPYTER_RUNTIME_DIR": str(work),
+        with _environment({VARIABLE: str(progress), FIGURES: str(work / "figures"),
+                           "JUPYTER_RUNTIME_DIR": str(work),
                            "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
             papermill.execute_notebook(
                 str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
@@ -134,6 +140,10 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
     moved = target.with_name(f".{target.name}.part")
     shutil.move(part, moved)
     os.replace(moved, target)
+    pictures = figures_folder(params.outputs, params.experiment) / notebook.stem
+    shutil.rmtree(pictures, ignore_errors=True)  # those of an earlier run may have other names
+    if (work / "figures").is_dir():
+        shutil.copytree(work / "figures", pictures)
     shutil.rmtree(work)
 
 
@@ -159,27 +169,57 @@ def _environment(values: dict[str, str]):
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
+class Log:
+    """A plain text file, to which lines are added, each with its time (UTC)."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+    def add(self, line: str) -> None:
+        """Adds one line. A log that can't be written stops nothing."""
+        now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+        with suppress(OSError), self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{now}Z  {' '.join(visible(line).splitlines())}\n")
+
+
 @contextmanager
-def _told(name: str):
+def _told(name: str, log: Log):
     """Prints a line that says what is running and how far it is; yields the file it reads that
-    from. On a terminal the line is rewritten, elsewhere one is added every quarter of a minute."""
+    from. On a terminal the line is rewritten, elsewhere one is added every quarter of a minute; the
+    log gets the latter, and how it ended."""
     start, done = time.monotonic(), threading.Event()
     live = sys.stdout.isatty()
+    screen = sys.stdout.raw if isinstance(sys.stdout, Screen) else sys.stdout  # to move the cursor
+    log.add(f"{name}  begins")
     with tempfile.TemporaryDirectory(prefix="kit-") as folder:
         progress = Path(folder) / "progress"
 
         def tell():
-            while not done.wait(1 if live else 15):
-                said = progress.read_text() if progress.exists() else ""
-                line = f"{name}  {time.monotonic() - start:.0f} s  {said}"
-                print(f"\r\033[K{line}" if live else line, end="" if live else "\n", flush=True)
+            rounds = 0
+            while not done.wait(1 if live else SELDOM):
+                said = visible(progress.read_text(encoding="utf-8", errors="replace")) if progress.exists() else ""
+                line = f"{name}  {in_words(time.monotonic() - start)}  {said}"
+                if live:
+                    print(f"\r\033[K{line}", end="", file=screen, flush=True)
+                else:
+                    print(line, flush=True)
+                rounds += 1
+                if not live or rounds % SELDOM == 0:
+                    log.add(line)
 
         thread = threading.Thread(target=tell, daemon=True)
         thread.start()
+        how = "failed after"
         try:
             yield progress
+            how = "done in"
+        except KitError as error:
+            log.add(f"{name}  {error}")
+            raise
         finally:
             done.set()
             thread.join()
-        clear = "\r\033[K" if live else ""
-        print(f"{clear}{name}  done in {time.monotonic() - start:.0f} s", flush=True)
+            log.add(f"{name}  {how} {in_words(time.monotonic() - start)}")
+        print("\r\033[K" if live else "", end="", file=screen)
+        print(f"{name}  done in {in_words(time.monotonic() - start)}", flush=True)

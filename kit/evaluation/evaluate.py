@@ -107,7 +107,7 @@ def figures(evaluation: Evaluation, seed: int) -> pd.DataFrame:
             continue
         n, (top, bottom) = len(part.values), _sums(part)
         bounds, smallest = intervals(top, bottom, seed), smallest_difference(top, bottom)
-        means = top.sum(axis=0) / bottom.sum(axis=0)
+        means = [m.mean(part.hits, measure, values) for measure, values in part.values.items()]
         reason = caution(n) if n == 1 else None
         rows += [(evaluation.protocol, name, measure, n, means[i], *bounds[i], reason, smallest[i])
                  for i, measure in enumerate(part.values.columns)]

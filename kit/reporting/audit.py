@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-from IPython.display import HTML, display
+from IPython.display import display
 from matplotlib.figure import Figure
 
 from kit.errors import KitError
@@ -234,7 +234,7 @@ def show_splits(collection, seed: int) -> None:
         show.picture(plots.bars_by_group(shares.dropna(), title, "what queries have in common", "share that crosses a border"),
                      title)
         display(show.table(shares, dict.fromkeys(shares.columns, "{:.1%}")))
-    display(HTML("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"))
+    display(show.harmless("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"))
 
 
 def _finding_splits(shares: pd.DataFrame) -> str:

@@ -228,7 +228,7 @@ def write(compared: CardComparison, folder: Path) -> Path:
     lines = [markdown(compared)]
     for file, (title, figure) in pictures.items():
         with written_whole(folder / file) as part:
-            figure.savefig(part, format="png")
+            part.write_bytes(plots.drawn(figure))
         lines.append(f"![{title}]({file})\n")
     write_text(folder / "comparison.md", "\n".join(lines))
     return folder / "comparison.md"

@@ -4,11 +4,15 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
-from kit.evaluation.evaluate import Evaluation, by_scope
+from kit.evaluation.evaluate import FAR_SCOPE, Evaluation, by_scope
+from kit.evaluation.measures import average
 from kit.evaluation.uncertainty import caution, effect_size, holm, paired_test
+from kit.relevance.protocols import positives
+from kit.relevance.slices import standard_slices
 from kit.reporting import plots, rules, show
-from kit.retrieval.execute import SavedRun
+from kit.retrieval.execute import SavedRun, searched_ids
 from kit.text.views import view_of
 
 TESTED = ["p", "p Holm", "effect", "wins", "ties", "losses"]
@@ -169,6 +173,54 @@ def show_found(evaluations: dict[str, Evaluation], k: int) -> None:
         show.display(show.table(found, {"share": "{:.1%}"}))
 
 
+def missed_by(found: dict[str, set]) -> pd.DataFrame:
+    """How many relevant pairs a row's system finds and a column's does not; on the diagonal, all
+    that the system finds. found: {system: the pairs that it finds}."""
+    frame = pd.DataFrame({b: {a: len(of_a if a == b else of_a - of_b) for a, of_a in found.items()}
+                          for b, of_b in found.items()}, dtype=int)
+    return frame.rename_axis(index="found by", columns=None)
+
+
+def found_pairs(runs: list[SavedRun], pairs: pd.DataFrame, k: int) -> dict[str, set]:
+    """{system: the (query, document) of `pairs` that stand in its first k}"""
+    wanted = set(zip(pairs["query_id"], pairs["doc_id"]))
+    found = {}
+    for run in runs:
+        top = run.table.filter(pc.less_equal(run.table["rank"], k))
+        found[run.system] = wanted & set(zip(top["query_id"].to_pylist(), top["doc_id"].to_pylist()))
+    return found
+
+
+def finding_missed(table: pd.DataFrame, k: int, total: int, none: int) -> str:
+    """The title of the matrix: the most that one system finds and another misses, and what all
+    miss. none: pairs that no system finds, of `total`."""
+    off = table.where(~np.eye(len(table), dtype=bool)).stack()
+    missed = f"{none} of {total} relevant documents are missed by all"
+    if off.empty:
+        return f"{missed} in the first {k}"
+    a, b = off.idxmax()
+    return f"In the first {k}, {a} finds {off.max():.0f} that {b} misses; {missed}"
+
+
+def show_missed(collection, runs: list[SavedRun], params, k: int) -> None:
+    """A picture and a table a scope of how many relevant documents one system finds and another
+    misses in the first k."""
+    searched, parts = searched_ids(collection, params), {"all": positives(collection, params.protocol)}
+    parts |= {s.name: s.pairs for s in standard_slices(collection, params.protocol)
+              if s.name == FAR_SCOPE and len(s.pairs)}
+    for scope, pairs in parts.items():
+        pairs = pairs[pairs["query_id"].isin(searched)]
+        found = found_pairs(runs, pairs, k)
+        table, none = missed_by(found), len(pairs) - len(set().union(*found.values()))
+        title = finding_missed(table, k, len(pairs), none) + over(scope)
+        show.picture(plots.matrix(table, title, "missed by", "found by"),
+                     f"Matrix: relevant documents in the first {k} that a row's system finds and a "
+                     f"column's misses{over(scope)}; on the diagonal, all that the system finds")
+        show.display(show.table(table, caption=f"Relevant documents that a row's system finds in its first {k} "
+                                "and a column's does not; on the diagonal all that it finds"
+                                f"{over(scope)}"))
+
+
 def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.DataFrame:
     """Each system against the first within each slice: n, and the columns of `side_by_side`."""
     (base, first), *others = evaluations.items()
@@ -178,8 +230,8 @@ def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.
         for name, a in slice_values(other, measure).items():
             b = base_values[name]
             rows.append({
-                "slice": name, "n": len(a), "system": system, "against": base, "mean": a.mean(),
-                "mean against": b.mean(), "difference": (a - b).mean(), **_tested(a, b, seed),
+                "slice": name, "n": len(a), "system": system, "against": base, "mean": average(a),
+                "mean against": average(b), "difference": average(a) - average(b), **_tested(a, b, seed),
                 "remark": caution(len(a)) or None})
     return _corrected(rows, SLICE_COLUMNS)
 

@@ -8,6 +8,7 @@ from IPython.display import display
 
 from kit.errors import MeasureError, ParamsError
 from kit.evaluation.evaluate import (
+    FAR_SCOPE,
     Evaluation,
     all_figures,
     by_scope,
@@ -187,6 +188,53 @@ def show_scopes(collection, figures: dict[str, pd.DataFrame], params: Params) ->
     show.say(f"{scope_sentence(pairs[params.protocol])}.")
 
 
+NEARNESS = {"by scope: pairs that share a three-character class, or share none": (SCOPES[0], FAR_SCOPE),
+            "by section: queries whose documents all share theirs, or none does": ("IN", "OUT")}
+
+
+def in_and_out(figures: dict[str, pd.DataFrame], measure: str, protocol: str) -> dict[str, pd.DataFrame]:
+    """{what IN and OUT are of: a row a system with n, mean and interval of both, and what IN is
+    above OUT}; without the kinds that lack a query on one side."""
+    found = {}
+    for what, sides in NEARNESS.items():
+        rows = {}
+        for system, frame in figures.items():
+            mine = frame[(frame["measure"] == measure) & (frame["protocol"] == protocol)].set_index("slice")
+            if not (mine.loc[list(sides), "n"] > 0).all():
+                continue
+            rows[system] = {f"{side}{' ' * bool(name)}{name}": mine.loc[s, column]
+                            for side, s in zip(("IN", "OUT"), sides)
+                            for name, column in (("n", "n"), ("", "mean"), ("low", "low"), ("high", "high"))}
+            rows[system]["IN − OUT"] = rows[system]["IN"] - rows[system]["OUT"]
+        if rows:
+            found[what] = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
+    return found
+
+
+def finding_in_and_out(panels: dict[str, pd.DataFrame], measure: str) -> str:
+    """The title of the picture of IN against OUT: which system loses least, by the first kind."""
+    what, frame = next(iter(panels.items()))
+    falls = frame["IN − OUT"].sort_values(kind="stable")
+    if len(falls) == 1:
+        return f"{measure} of {falls.index[0]} is {falls.iloc[0]:+.2f} on IN against OUT"
+    return (f"From IN to OUT {falls.index[0]} loses least, {falls.iloc[0]:.2f} of {measure}; "
+            f"{falls.index[-1]} most, {falls.iloc[-1]:.2f}")
+
+
+def show_in_and_out(figures: dict[str, pd.DataFrame], params: Params) -> None:
+    """A picture of the first measure on IN against OUT, a row a system, and its data."""
+    measure = params.measures[0]
+    panels = in_and_out(figures, measure, params.protocol)
+    if not panels:
+        show.say("No query is IN, or none is OUT: there is nothing to hold against each other.")
+        return
+    show.picture(plots.in_and_out(panels, measure, finding_in_and_out(panels, measure)),
+                 f"{measure} of each system on IN and on OUT, with 95 % intervals")
+    for what, frame in panels.items():
+        forms = {name: "{:.3f}" for name in frame if not name.endswith(" n")} | {"IN − OUT": "{:+.3f}"}
+        display(show.table(frame.astype({"IN n": int, "OUT n": int}), forms, f"{measure} {what}"))
+
+
 def finding_scopes(figures: dict[str, pd.DataFrame], params: Params) -> str:
     """The title of the picture of scopes: what each system has on IN and on OUT."""
     measure, parts = params.measures[0], []
@@ -204,11 +252,20 @@ def show_recall(evaluations: dict[str, Evaluation]) -> None:
         show.picture(plots.curves(curves, finding_recall(curves) + over(scope), "first k documents",
                                   "share of relevants found"),
                      f"Recall by depth, a line a system{over(scope)}")
+        table = recall_table(curves)
+        display(show.table(table, dict.fromkeys(table, "{:.3f}"),
+                           f"Share of relevants found in the first k{over(scope)}"))
 
 
 def recall_curves(evaluations: dict[str, Evaluation]) -> dict[str, pd.Series]:
     """Mean recall by depth, by system."""
     return {system: recall_by_depth(e) for system, e in evaluations.items()}
+
+
+def recall_table(curves: dict[str, pd.Series]) -> pd.DataFrame:
+    """The curves at the depths that people quote: a row a k, a column a system."""
+    frame = pd.DataFrame(curves)
+    return frame.loc[[k for k in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if k in frame.index]]
 
 
 def finding_slices(figures: dict[str, pd.DataFrame], params: Params) -> str:

@@ -22,6 +22,7 @@ from kit.provenance import git_state, utc_now
 from kit.reporting import rules
 from kit.reporting.modes import mode_of
 from kit.retrieval.execute import searched_ids
+from kit.visible import visible
 
 SCHEMA_VERSION = 3
 
@@ -428,5 +429,5 @@ _MARKUP = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<|\\`*"})
 
 def _cell(text) -> str:
     """A text that can't break out of a markdown table or turn into markup."""
-    line = re.sub(r"[^\S\N{NO-BREAK SPACE}]+", " ", str(text)).strip()
+    line = visible(re.sub(r"[^\S\N{NO-BREAK SPACE}]+", " ", str(text)).strip())
     return line.translate(_MARKUP).replace("](", "]&#40;")  # no link, no picture

@@ -1,26 +1,72 @@
 """What a notebook shows: tables, facts and patents as HTML, with every text escaped."""
 
-import io
+import os
 import re
 from html import escape
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.compute as pc
 from IPython.display import HTML, display
 
+from kit.files import digest_of, safe_name, written_whole
+from kit.reporting import plots
+from kit.reporting.rules import labels_of
 from kit.text.views import view_of
+from kit.visible import visible
+
+FIGURES = "KIT_FIGURES"  # names a folder that gets every picture as SVG and PNG
+MANY = 12  # rows: a longer table of a picture's data is folded up
 
 CARD = ("border:1px solid #ccd3da;border-radius:6px;padding:.6em .9em;margin:.4em 0;"
         "max-width:46em;line-height:1.4")
 SMALL = "color:#5b6770;font-size:.9em"
 
 
+_mark = ""  # what stands below every picture of this notebook
+
+
+def mark_pictures(collection, runs: list = ()) -> None:
+    """From here on every picture bears the labels that a scorecard of these runs would have, but for
+    those that hang on the state of the code and the ledger; so does one that is copied elsewhere."""
+    global _mark
+    bare = {"sample": None, "status": "complete", **dict.fromkeys(("git", "run_git"), {"dirty": False})}
+    cards = [run.manifest for run in runs] or [{}]
+    labels = [label for card in cards for label in labels_of(
+        {**bare, **{k: card[k] for k in ("sample", "status") if k in card},
+         "generation": collection.generation}, 1, collection.note)]
+    _mark = f"{', '.join(dict.fromkeys(labels))}: not to be quoted" if labels else ""
+
+
 def picture(figure, alt: str) -> None:
-    """Shows a figure as PNG; `alt` says in words what it shows."""
-    image = io.BytesIO()
-    figure.savefig(image, format="png")
-    display({"image/png": image.getvalue(), "text/plain": alt}, raw=True,
-            metadata={"image/png": {"alt": alt}})
+    """Shows a figure as PNG; `alt` says in words what it shows.
+
+    Where KIT_FIGURES names a folder it is written there too, as SVG and PNG, under a name that is
+    made of `alt` alone.
+    """
+    alt, image = visible(alt), plots.drawn(figure, "png", _mark)
+    display({"image/png": image, "text/plain": alt}, raw=True, metadata={"image/png": {"alt": alt}})
+    if folder := os.environ.get(FIGURES):
+        name = f"{safe_name(alt, 'picture')[:60]}-{digest_of(alt)[:6]}"  # two may begin alike
+        for kind, made in (("png", image), ("svg", plots.drawn(figure, "svg"))):
+            with written_whole(Path(folder) / f"{name}.{kind}") as part:
+                part.write_bytes(made)
+
+
+def harmless(markup: str) -> HTML:
+    """Markup whose texts are escaped, as HTML in which no sign acts: none turns the direction of
+    writing, and none begins a formula, which JupyterLab would typeset."""
+    return HTML(_FORMULA.sub(r"<span>\g<0></span>", visible(markup)))
+
+
+_FORMULA = re.compile(r"[$\\]")
+
+
+def data(frame: pd.DataFrame, formats: dict | None = None) -> HTML:
+    """A picture's data as a table; a long one is folded up until it is asked for."""
+    whole = table(frame, formats)
+    return whole if len(frame) <= MANY else HTML(
+        f"<details><summary>The picture's data, {len(frame)} rows</summary>{whole.data}</details>")
 
 
 def table(frame: pd.DataFrame, formats: dict | None = None, caption: str = "") -> HTML:
@@ -36,7 +82,7 @@ def table(frame: pd.DataFrame, formats: dict | None = None, caption: str = "") -
     html = text.to_html(index=named, border=0, classes="kit-table", justify="left")
     if caption:
         html = html.replace("<thead>", f"<caption>{escape(caption)}</caption><thead>", 1)
-    return HTML(html)
+    return harmless(html)
 
 
 def _formatted(form: str, value) -> str:
@@ -58,17 +104,17 @@ def facts(values: dict, note: str = "") -> HTML:
     """Names and values as a two-column table, with a note on top."""
     rows = "".join(f'<tr><th scope="row" style="text-align:left">{escape(str(k))}</th>'
                    f'<td style="text-align:left">{escape(str(v))}</td></tr>' for k, v in values.items())
-    return HTML((note_box(note) if note else "") + f'<table class="kit-table">{rows}</table>')
+    return harmless((note_box(note) if note else "") + f'<table class="kit-table">{rows}</table>')
 
 
 def say(text: str) -> None:
     """Shows one sentence."""
-    display(HTML(f"<p>{escape(text)}</p>"))
+    display(harmless(f"<p>{escape(text)}</p>"))
 
 
 def heading(text: str) -> None:
     """Shows a small heading, such as a system's name."""
-    display(HTML(f"<h3>{escape(text)}</h3>"))
+    display(harmless(f"<h3>{escape(text)}</h3>"))
 
 
 def note_box(text: str) -> str:
@@ -124,7 +170,7 @@ def query_with_relevants(collection, query_id: str, most: int = 4) -> HTML:
     left = len(pairs) - most
     more = f"<p>and {left} more relevant documents</p>" if most and left > 0 else ""
     grid = "display:grid;grid-template-columns:repeat(auto-fit,minmax(20em,1fr));gap:.6em"
-    return HTML(f"{cards[0]}<div style='{grid}'>{''.join(cards[1:])}</div>{more}")
+    return harmless(f"{cards[0]}<div style='{grid}'>{''.join(cards[1:])}</div>{more}")
 
 
 def ranking(collection, run: pd.DataFrame, relevant: set[str], most: int = 8) -> HTML:
@@ -200,7 +246,7 @@ def failures(runs: list, most: int = 20) -> HTML:
     kinds = pd.DataFrame(rows).groupby(["system", "what it gave"], sort=False).size()
     counted = kinds.rename("queries").reset_index()
     return HTML(table(counted.head(most)).data + table(pd.DataFrame(rows[:most])).data
-                + f"<p>{left}{again}</p>")
+                + harmless(f"<p>{escape(left)}{again}</p>").data)
 
 
 def cost_table(runs: list) -> pd.DataFrame:
@@ -221,7 +267,7 @@ def passages(collection, runs: list, query_id: str) -> HTML:
              if "passage" in run.table.column_names]
     if not cards:
         return HTML("<p>No system searched passages.</p>")
-    return HTML(patent(collection.row("queries", query_id), "Query") + "".join(cards))
+    return harmless(patent(collection.row("queries", query_id), "Query") + "".join(cards))
 
 
 def _passage(collection, run, query_id: str, relevant: set[str]) -> str:
@@ -248,5 +294,6 @@ def rankings(collection, runs: list, query_id: str, most: int = 8) -> HTML:
     parts = []
     for run in runs:
         frame = run.table.filter(pc.equal(run.table["query_id"], query_id)).to_pandas()
-        parts.append(f"<h3>{escape(run.system)}</h3>{ranking(collection, frame, relevant, most).data}")
+        parts += [harmless(f"<h3>{escape(run.system)}</h3>").data,
+                  ranking(collection, frame, relevant, most).data]
     return HTML("".join(parts))

@@ -91,8 +91,8 @@ def _page(template: str, here: str, title: str, attributions: list[str] = (), **
     """A page's text. here: its address below the site; attributions: of the data that it shows."""
     data = "".join(f"Data: {text}. " for text in dict.fromkeys(attributions))
     return _PAGES.get_template(template).render(
-        mark=Markup(MARK), title=title, here=here, up="../" * here.count("/"), links=LINKS,
-        footer=f"{data}Made by the prior-art kit, suite {SUITE_VERSION}.", **values)
+        mark=Markup(MARK), title=title, here=here, up="../" * here.count("/"),
+        footer=f"{data}Made by the prior-art kit, suite {SUITE_VERSION}.", **{"links": LINKS, **values})
 
 
 # --- what there is ----------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _environment(name: str, link: str, listed: list[Listed]) -> str:
                  groups=[card_page.group_values(group) for group in card_page.groups(mine)])
 
 
-def _card(one: Listed, links: dict[str, str], experiments: list[dict]) -> str:
+def _card(one: Listed, places: dict[str, str], experiments: list[dict], **values) -> str:
     card = one.card
     conditions = [("mode", card.mode), ("protocol", card.protocol), ("depth", card.depth),
                   ("queries", card_page.sample_of(card)), ("documents", f"{card.corpus_size:,}"),
@@ -240,11 +240,11 @@ def _card(one: Listed, links: dict[str, str], experiments: list[dict]) -> str:
               if e["name"] in one.experiments]
     return _page("card.html.j2", f"scorecards/{one.stem}.html", f"{one.name} on {card.environment}",
                  [card_page.licence(card)], one=one, card=card, conditions=conditions, experiments=theirs,
-                 comparison=links[card.environment],
+                 comparison=places.get(card.environment),
                  labels=[(label, label_sentence(label)) for label in card.labels],
                  protocols=[card_page.protocol_values(card, p) for p in card_page.protocols_of(card)],
                  sentences_of_protocols=PROTOCOL_SENTENCES, sentences=said_of(card),
-                 details=card_page.details(card))
+                 details=card_page.details(card), **values)
 
 
 def _notebook(notebook: Notebook, experiment: dict) -> str:
@@ -294,3 +294,22 @@ def _measures() -> str:
                  labels=[(name, label_sentence(name)) for name in LABELS],
                  measures=[(name if m.cutoff == "optional" else f"{name}@k",
                             m.sentence.format(k="k", within="")) for name, m in MEASURES.items()])
+
+
+# --- one report alone, see `formats` ----------------------------------------------------------------
+
+def experiment_of(file: Path, outputs: str) -> dict:
+    """The experiment of a list of scorecards. Raises what `build` raises."""
+    stated = _stated(file)
+    return _experiment(stated, _listed(outputs, [stated]), outputs_folder(outputs))
+
+
+def card_alone(path: Path, card) -> str:
+    """A card's page without links to other pages."""
+    return _card(Listed(path.stem, card, ()), {}, [], links=[])
+
+
+def report_page(title: str, labels: list, notes: list[str], attributions: list[str], body: Markup) -> str:
+    """A report's page without links to other pages."""
+    return _page("report.html.j2", "report.html", title, attributions, links=[], labels=labels, notes=notes,
+                 body=body)

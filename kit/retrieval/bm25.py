@@ -24,6 +24,8 @@ from kit.text.words import TOKENIZER
 
 _WORDS = re.compile(TOKENIZER["pattern"])
 RANK_BM25_LIMIT = 20_000_000  # documents times query terms: some seconds a query in Python
+# (ids, texts) of a corpus that is its own queries, in which a term is dense and another is not
+MADE_UP = ([f"made{n:03d}" for n in range(200)], [f"valve seat{n % 40}" for n in range(200)])
 BLOCK = 1024  # queries scored at once: seconds of work where texts are long
 
 
@@ -100,6 +102,14 @@ class Bm25:
                       "query_terms_most": int(np.diff(starts).max(initial=0))}
         return [self._answer(found.positions[a:b], found.scores[a:b])
                 for a, b in zip(found.starts, found.starts[1:])]
+
+    def warm(self) -> None:
+        """Searches a few made-up words, so that what numba compiles at its first call is compiled
+        before a clock starts."""
+        if self.settings["engine"] == "kit" and not self._shards:
+            made = Bm25(*(self.settings[name] for name in ("variant", "k1", "b")))
+            made.prepare(*MADE_UP)
+            made.search_batch(MADE_UP[1], 5)
 
     def notes(self) -> dict:
         """How many different terms the queries of the last search had that the corpus knows: in all,

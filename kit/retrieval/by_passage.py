@@ -19,7 +19,7 @@ from scipy import sparse
 from kit.errors import ParamsError, SearchError
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, steps
-from kit.retrieval.bm25 import Bm25, collapsed
+from kit.retrieval.bm25 import MADE_UP, Bm25, collapsed
 from kit.retrieval.bm25_engine import Bm25Engine
 from kit.retrieval.bm25_index import require_room
 from kit.retrieval.corpus import Corpus
@@ -107,6 +107,10 @@ class PassageSystem:
     @cached_property
     def _unit_places(self) -> np.ndarray:
         return unit_places(self.index.starts, self._places)
+
+    def warm(self) -> None:
+        """As `Bm25.warm`."""
+        self._backend.warm(self._rule, self._stated.get("passage_aggregation", "maxP"), self.answers)
 
     def search(self, query_text: str, topk: int) -> list[str]:
         """The identifiers of the topk best documents, or of the documents of the best passages."""
@@ -242,6 +246,13 @@ class Words:
             yield Document(fields, title, passages, titled(passages.starts, fields, title, rule),
                            np.concatenate([_NONE, *(ids for ids, _, _ in spans)]))
 
+    def warm(self, rule: Rule, how: str, answers: str) -> None:
+        """As `Bm25.warm`."""
+        given, (ids, texts) = self.system.settings, MADE_UP
+        made = PassageSystem(Words(Bm25(*(given[name] for name in ("variant", "k1", "b")))), rule, how, answers)
+        made.prepare(ids, [([text], "") for text in texts])
+        made.search_batch(texts, 5)
+
     def queries(self, texts: list[str], engine):
         """The terms of each text that the corpus has, as the engine takes them."""
         starts, terms, counts = collapsed(texts, self._vocabulary)
@@ -354,14 +365,17 @@ class Vectors:
         return index, engine, watch.seconds
 
     def _split(self, documents, rule: Rule) -> Iterator[Passages]:
-        tokenizer = self.system._model.tokenizer
-        if not getattr(tokenizer, "is_fast", False):
-            raise SearchError("the model's tokenizer can't say where its tokens stand",
-                              self.system.name, "Use a model with a fast tokenizer")
+        tokenizer = self.system.model.tokenizer
         for batch in blocks(documents, DOCUMENTS):
-            spans = iter(_spans(tokenizer, [text for fields, _ in batch for text in fields]))
+            spans = iter(token_spans(tokenizer, [text for fields, _ in batch for text in fields]))
             for fields, _ in batch:
                 yield split(fields, [next(spans) for _ in fields], rule)
+
+    def warm(self, rule: Rule, how: str, answers: str) -> None:
+        """As `Dense.warm`."""
+        self.system.warm()
+        made = Cosines(np.zeros((8, 4), self.system.given["vectors"]))
+        best_by_document(made, np.arange(9), np.ones((2, 4), np.float32), np.arange(8), 3, [aggregation(how)])
 
     def queries(self, texts: list[str], engine) -> np.ndarray:
         """The texts' vectors."""
@@ -372,8 +386,12 @@ class Vectors:
         return self.system.notes()
 
 
-def _spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Where the tokens of each text stand; a token that stands for no character is left out."""
+def token_spans(tokenizer, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Where the tokens of each text stand; a token that stands for no character is left out. Raises
+    SearchError for a tokenizer that can't say it."""
+    if not getattr(tokenizer, "is_fast", False):
+        raise SearchError("the model's tokenizer can't say where its tokens stand",
+                          type(tokenizer).__name__, "Use a model with a fast tokenizer")
     if not texts:  # a tokenizer can't take an empty batch
         return []
     read = tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False,

@@ -74,7 +74,8 @@ class Dense:
         return hold(self._entry, read_folder(folder), self._asked, self._declared, folder)
 
     @cached_property
-    def _model(self):
+    def model(self):
+        """The model itself, set up as it is declared; loaded when it is first asked for."""
         given, of_hub = self.given, self.given["from"] == "hub"
         remote = self._entry is not None and self._entry.remote_code.value
         model = load(self._source, given["revision"] if of_hub else None, given["device"],
@@ -84,7 +85,7 @@ class Dense:
     @cached_property
     def settings(self) -> dict:
         """What was given, with everything that the model decides filled in; loads the model."""
-        model, told = self._model, [self.given["not_as_published"]]
+        model, told = self.model, [self.given["not_as_published"]]
         if self.given["from"] == "hub":
             folder = cached_snapshot(self._source, self.given["revision"])
             told += self._held(folder) if folder else ["the model's own files could not be seen"]
@@ -115,6 +116,12 @@ class Dense:
                                                   self.settings))
             return
         self._vectors = self._encoded(len(ids), texts, "corpus")
+
+    def warm(self) -> None:
+        """As `Bm25.warm`: a search over made-up vectors, without the model."""
+        if not self._shards:
+            made = Cosines(np.zeros((8, 4), self.given["vectors"]))
+            engine.best(made, np.ones((2, 4), np.float32), np.arange(8), 3)
 
     def search(self, query_text: str, topk: int) -> list[str]:
         """The identifiers of the topk nearest documents."""
@@ -153,7 +160,7 @@ class Dense:
         key = [role, {name: value for name, value in given.items() if name not in apart}]
         made = vectors.keep(
             self._cache, key, size, given["dimensions"], given["vectors"], texts,
-            lambda block: encode(self._model, block, given[f"{role}_prompt"], given["batch_size"],
+            lambda block: encode(self.model, block, given[f"{role}_prompt"], given["batch_size"],
                                  given["spans"], given["span_pool"]),
             f"{self.name}: blocks of texts ({role})")
         self._seen[f"{role}_texts"] += size

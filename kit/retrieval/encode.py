@@ -9,11 +9,13 @@ scores are rounded to six decimals.
 import json
 import logging
 import os
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
 
 from kit.errors import SearchError
+from kit.progress import Tally
 from kit.retrieval.vectors import Encoded
 
 HEAD = 8             # characters a token: patents have some 5, so a head nearly always suffices
@@ -51,12 +53,24 @@ def _pooled(vectors: np.ndarray, pool: str) -> np.ndarray:
 def _unit_vectors(model, pieces: list[str], batch_size: int) -> np.ndarray:
     # it sorts the pieces by length; prompt "": they have theirs, and a model's own default is not
     # to be added unseen
-    vectors = model.encode(pieces, batch_size=batch_size, prompt="", show_progress_bar=False,
-                           normalize_embeddings=True, convert_to_numpy=True).astype(np.float32)
+    with _told(model, -(-len(pieces) // batch_size)):
+        vectors = model.encode(pieces, batch_size=batch_size, prompt="", show_progress_bar=False,
+                               normalize_embeddings=True, convert_to_numpy=True).astype(np.float32)
     if not np.isfinite(vectors).all():
         raise SearchError("the model makes vectors that are no numbers", "embedding_model",
                           "Fetch it anew; half precision on a device may overflow")
     return vectors
+
+
+@contextmanager
+def _told(model, batches: int):
+    """Says how many batches the model has read: a block of texts takes minutes on a small machine."""
+    tally = Tally("embedding: batches of texts", batches)
+    watched = model[0].register_forward_hook(lambda *_: tally.one())
+    try:
+        yield
+    finally:
+        watched.remove()
 
 
 # --- how much of a text is read -------------------------------------------------------------------

@@ -30,7 +30,7 @@ from kit.files import (
     write_json,
 )
 from kit.params import Params
-from kit.progress import Stopwatch, blocks, steps
+from kit.progress import Stopwatch, blocks, say, steps
 from kit.provenance import git_state, machine
 from kit.retrieval import fusion
 from kit.retrieval.corpus import corpus_of
@@ -300,6 +300,9 @@ def _closed(system):
 
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
     ids, prepared, indexed = list(collection.ids("corpus")), None, None
+    if hasattr(system, "warm"):
+        say(f"{system.name}: compiling, a minute once after an installation")
+        system.warm()
     if _reads_corpus(system):
         prepared, indexed = prepare(collection, system, params.corpus_view)
     corpus_notes = system.notes()

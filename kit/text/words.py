@@ -56,11 +56,12 @@ class Vocabulary:
         """The words by id."""
         return self.packed().to_pylist()
 
-    def packed(self, first: int = 0) -> pa.LargeStringArray:
-        """The words by id, from `first` on, as one Arrow array: to save, and to `add` elsewhere."""
+    def packed(self, first: int = 0, stop: int | None = None) -> pa.LargeStringArray:
+        """The words by id, from `first` to before `stop` (all), as one Arrow array: to save, and to
+        `add` elsewhere."""
         from kit.text.scanning import unpack
 
-        borders = self._borders[first:self._size + 1]
+        borders = self._borders[first:(self._size if stop is None else stop) + 1]
         data = np.empty(8 * (borders[-1] - borders[0]), np.uint8)
         places = np.zeros(len(borders), np.int64)
         data.resize(unpack(self._letters, borders, data, places), refcheck=False)
@@ -135,30 +136,16 @@ class Rows:
             self._room = np.zeros(2 * len(vocabulary), np.int32)
         columns, counts = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
         distinct = tally(ids, self._room, columns, counts)
-        self.extend(columns[:distinct], counts[:distinct], [distinct])
-
-    def extend(self, columns: np.ndarray, counts: np.ndarray, lengths: list[int]) -> None:
-        """More rows, one after the other, of these lengths; a row's columns in any order."""
         start = self._ends[-1]
-        end = start + len(columns)
+        end = start + distinct
         if end > len(self._columns):
             room = end + end // 4
             self._columns.resize(room, refcheck=False)
             self._counts.resize(room, refcheck=False)
-        if len(counts) and counts.max() > np.iinfo(self._counts.dtype).max:
+        if distinct and counts[:distinct].max() > np.iinfo(self._counts.dtype).max:
             self._counts = self._counts.astype(np.int32)
-        self._columns[start:end], self._counts[start:end] = columns, counts
-        for length in lengths:
-            self._ends.append(self._ends[-1] + length)
-
-    def taken(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows' columns, counts (int32) and ends (int64) since the last call, and forgets
-        them."""
-        end = self._ends[-1]
-        found = (self._columns[:end].copy(), self._counts[:end].astype(np.int32),
-                 np.array(self._ends[1:], np.int64))
-        self._ends = [0]
-        return found
+        self._columns[start:end], self._counts[start:end] = columns[:distinct], counts[:distinct]
+        self._ends.append(end)
 
     def matrix(self, place: np.ndarray) -> sparse.csr_array:
         """The rows so far, columns renamed by `place` and sorted; takes the rows' own memory."""

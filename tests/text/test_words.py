@@ -103,6 +103,7 @@ def test_many_words_grow_every_table():
     vocabulary = Vocabulary(many[:10])
     assert vocabulary.ids(" ".join(many)).tolist() == list(range(30_000))
     assert vocabulary.terms() == many
+    assert vocabulary.packed(777, 779).to_pylist() == many[777:779]
     again = Vocabulary.of(vocabulary.packed())
     assert again.terms() == many and again.known(many[777]).tolist() == [777]
 
