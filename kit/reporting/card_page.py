@@ -131,7 +131,7 @@ def details(card: Scorecard) -> list[tuple[str, str]]:
         "run file sha256": card.run_sha256, "ledger": card.ledger, "suite": card.suite_version,
         "commit": card.git.get("sha"), "written": moment(card.created), "machine": card.machine,
         "cost": card.cost, "data": licence(card)}
-    return [(name, flat(value)) for name, value in rows.items()]
+    return [(name, flat(private(value))) for name, value in rows.items()]
 
 
 def licence(card: Scorecard) -> str:

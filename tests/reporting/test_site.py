@@ -235,6 +235,14 @@ def test_an_experiments_list_that_leads_elsewhere_is_one_line(outputs, change):
     assert "\n" not in str(error.value) and not (outputs / "site").exists()
 
 
+def test_a_card_is_listed_by_its_name_and_not_by_a_path(outputs):
+    file = outputs / "reports/experiments/first.json"
+    stated = json.loads(file.read_text())
+    file.write_text(json.dumps({**stated, "scorecards": [f"../scorecards/{stated['scorecards'][0]}"]}))
+    with pytest.raises(ScorecardError, match="no experiment's list"):
+        site.build(str(outputs))
+
+
 def test_the_name_that_an_experiment_gives_itself_writes_nowhere(outputs):
     file = outputs / "reports/experiments/first.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "experiment": "../../../out"}))
