@@ -210,9 +210,8 @@ def relevants_page(reading: Reading, query_id: str, most: int = ROWS) -> str:
     scopes = [scope_domains(reading.collection).get((query_id, d), ("",))[0] for d in shown["document"]]
     shown.insert(3, "scope", [s if s in ("IN", "OUT") else "" for s in scopes])
     shown["title"] = [reading.title(d) for d in shown["document"]]
-    shown["category"] = shown["category"].fillna("none")
     depth = next(iter(reading.runs.values())).manifest["depth"]
-    return (_table(_without_empty(shown, ["direction", "scope"]))
+    return (_table(_without_empty(shown, ["category", "direction", "scope"]))
             + _more(len(frame), most, "relevant documents")
             + f"<p style='{show.SMALL}'>Under each system: the rank; — is beyond the first {depth}.</p>")
 

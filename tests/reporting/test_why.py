@@ -260,7 +260,7 @@ def test_a_run_without_a_row_has_none_for_any_query():
 
 def test_relevants_stand_by_their_best_rank_with_category_and_direction():
     relations = [[{"category": "X", "direction": "cited"}, {"category": "A", "direction": "citing"}],
-                 [{"category": "A", "direction": "cited"}], None, []]
+                 [{"category": "A", "direction": "cited"}], [{"category": "Y", "direction": None}], []]
     pairs = pd.DataFrame({"doc_id": ["lost", "third", "first", "also"], "category": ["XY", "A", None, "overlap"],
                           "source_relations": relations})
     one = pd.DataFrame({"doc_id": ["other", "more", "third"], "rank": [1, 2, 3]})
@@ -269,4 +269,4 @@ def test_relevants_stand_by_their_best_rank_with_category_and_direction():
     assert list(frame["document"]) == ["first", "also", "third", "lost"]
     assert frame["one"].tolist() == [pd.NA, pd.NA, 3, pd.NA] and frame["two"].tolist()[:2] == [1, 2]
     assert frame["direction"].tolist() == ["", "", "cited", "cited and citing"]
-    assert frame["category"].tolist()[1:] == ["overlap", "A", "XY"]
+    assert frame["category"].tolist() == ["Y", "overlap", "A", "XY"]
