@@ -413,8 +413,8 @@ def _against(reading, query_id, system, wrong, right, rows) -> str:
                          + _passage_card(near.passages.to_dict("records")[0]) + "</div>")
         read, size = near.query_read
         return (f"<div style='{GRID}'>{''.join(cards)}</div><p style='{show.SMALL}'>A passage is encoded by "
-                "itself: it stands beside the score, which is one cosine of two texts and has no parts. Of the "
-                f"query the model read the first {read:,} of {size:,} characters.</p>")
+                "itself: it stands beside the score, which is one cosine of two texts and has no parts. Of "
+                f"the query the model read the first {read:,} of {size:,} characters.</p>")
     parts = [f"<div><b>{escape(doc)}</b>{_WHY[kind](reading, query_id, system, doc, rows)}</div>"
              for doc in (wrong, right)]
     return f"<div style='{GRID}'>{''.join(parts)}</div>"
