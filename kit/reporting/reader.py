@@ -114,7 +114,8 @@ class Reader:
             return
         query_id = self.queries.value
         asked = self.document.value if query_id == self._query else None
-        options = r.documents(self.reading, query_id, self.system.value, asked) if query_id is not None else []
+        options = [] if query_id is None else r.documents(
+            self.reading, query_id, self.system.value, asked)
         with self._unheard():
             self.document.options = options
             self.document.value = asked or (options[0][1] if options else None)

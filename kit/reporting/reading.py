@@ -210,9 +210,8 @@ def relevants_page(reading: Reading, query_id: str, most: int = ROWS) -> str:
     scopes = [scope_domains(reading.collection).get((query_id, d), ("",))[0] for d in shown["document"]]
     shown.insert(3, "scope", [s if s in ("IN", "OUT") else "" for s in scopes])
     shown["title"] = [reading.title(d) for d in shown["document"]]
-    shown["category"] = shown["category"].fillna("none")
     depth = next(iter(reading.runs.values())).manifest["depth"]
-    return (_table(_without_empty(shown, ["direction", "scope"]))
+    return (_table(_without_empty(shown, ["category", "direction", "scope"]))
             + _more(len(frame), most, "relevant documents")
             + f"<p style='{show.SMALL}'>Under each system: the rank; — is beyond the first {depth}.</p>")
 
@@ -414,8 +413,8 @@ def _against(reading, query_id, system, wrong, right, rows) -> str:
                          + _passage_card(near.passages.to_dict("records")[0]) + "</div>")
         read, size = near.query_read
         return (f"<div style='{GRID}'>{''.join(cards)}</div><p style='{show.SMALL}'>A passage is encoded by "
-                "itself: it stands beside the score, which is one cosine of two texts and has no parts. Of the "
-                f"query the model read the first {read:,} of {size:,} characters.</p>")
+                "itself: it stands beside the score, which is one cosine of two texts and has no parts. Of "
+                f"the query the model read the first {read:,} of {size:,} characters.</p>")
     parts = [f"<div><b>{escape(doc)}</b>{_WHY[kind](reading, query_id, system, doc, rows)}</div>"
              for doc in (wrong, right)]
     return f"<div style='{GRID}'>{''.join(parts)}</div>"

@@ -68,21 +68,23 @@ class ByQuery:
         return self._table.slice(start, stop - start).to_pandas()
 
 
-def directions(relations) -> str:
-    """The directions among a pair's relations in a word or two; empty where none is stated."""
-    return " and ".join(sorted({r["direction"] for r in relations or [] if r and r["direction"]}))
+def _stated(relations, name: str) -> list[str]:
+    """What a pair's relations state of their category or direction, each once."""
+    return sorted({r[name] for r in relations or [] if r and r[name]})
 
 
 def relevant_ranks(pairs: pd.DataFrame, rankings: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Where each relevant document of a query stands under every system.
 
     pairs: the query's rows of the qrels. rankings: {system: the query's rows of its run}.
-    Columns: document, category, direction, and one a system: the rank, None beyond the depth. Sorted
-    by the best rank, those that nobody finds last.
+    Columns: document, category (where the pair has none, those of its relations), direction, and one
+    a system: the rank, None beyond the depth. Sorted by the best rank, those that nobody finds last.
     """
     frame = pd.DataFrame({
-        "document": list(pairs["doc_id"]), "category": list(pairs["category"]),
-        "direction": [directions(r) for r in pairs["source_relations"]]})
+        "document": list(pairs["doc_id"]),
+        "category": [c if isinstance(c, str) else ", ".join(_stated(r, "category"))
+                     for c, r in zip(pairs["category"], pairs["source_relations"])],
+        "direction": [" and ".join(_stated(r, "direction")) for r in pairs["source_relations"]]})
     for system, rows in rankings.items():
         rank = dict(zip(rows["doc_id"], rows["rank"]))
         frame[system] = pd.array([rank.get(d) for d in frame["document"]], "Int64")

@@ -24,7 +24,8 @@ K1, B = 1.2, 0.75
 PAPERS = {  # (n, df, tf, relative length) -> what a term's single occurrence in a query is worth
     "lucene": lambda n, df, tf, r: math.log(1 + (n - df + .5) / (df + .5)) * tf / (tf + K1 * r),
     "bm25plus": lambda n, df, tf, r: math.log((n + 1) / df) * (tf * (K1 + 1) / (tf + K1 * r) + 1),
-    "bm25l": lambda n, df, tf, r: math.log((n + 1) / (df + .5)) * (K1 + 1) * (tf / r + .5) / (K1 + tf / r + .5)}
+    "bm25l": lambda n, df, tf, r: (math.log((n + 1) / (df + .5)) * (K1 + 1) * (tf / r + .5)
+                                   / (K1 + tf / r + .5))}
 VARIANTS = [*PAPERS, "okapi"]
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 
@@ -162,7 +163,8 @@ def test_a_run_of_passages_has_no_shares(collection, search, outputs):
     ({"views": {"corpus": {"view": "the system's own"}}, "system": {"settings": {"version": "1"}}}, ""),
     ({"views": {"corpus": {"fields": ["title"]}}, "system": {"settings": {"method": "rrf"}}}, ""),
     ({"views": {"corpus": {"fields": ["title"]}}, "system": {"settings": {"pooling": "mean"}}}, "nearest"),
-    ({"views": {"corpus": {"fields": ["title"]}}, "system": {"settings": {"variant": "okapi", "k1": 1}}}, "terms")])
+    ({"views": {"corpus": {"fields": ["title"]}},
+      "system": {"settings": {"variant": "okapi", "k1": 1}}}, "terms")])
 def test_what_can_be_told_hangs_on_the_system(manifest, kind):
     assert why.kind_of(SavedRun(None, ranked([], [], []), manifest)) == kind
 
@@ -204,19 +206,22 @@ def test_cosines_and_places_are_the_models_own(dense):
     fields = ["Roofs", FILLER[:900], PLANT]
     near, text = why.nearest_passages(dense, PLANT, fields, most=99), "\n".join(fields)
     assert len(near.passages) == near.of
-    assert list(near.passages["text"]) == [text[a:b] for a, b in zip(near.passages["start"], near.passages["end"])]
+    places = zip(near.passages["start"], near.passages["end"])
+    assert list(near.passages["text"]) == [text[a:b] for a, b in places]
     vectors = dense.model.encode([PLANT, text, *near.passages["text"]], normalize_embeddings=True)
     np.testing.assert_allclose(near.passages["cosine"], vectors[2:] @ vectors[0], atol=2e-6)
     assert near.score == pytest.approx(float(vectors[1] @ vectors[0]), abs=2e-6)
     assert near.passages["cosine"].is_monotonic_decreasing
-    tokens = [len(dense.model.tokenizer(t, add_special_tokens=False)["input_ids"]) for t in near.passages["text"]]
+    tokens = [len(dense.model.tokenizer(t, add_special_tokens=False)["input_ids"])
+              for t in near.passages["text"]]
     assert max(tokens) == why.PASSAGE_TOKENS
 
 
 def test_how_far_a_model_reads_is_where_its_last_token_ends(dense):
     tokenizer, limit = dense.model.tokenizer, dense.settings["max_tokens"]
     read = why.read_to(dense, FILLER, "corpus")
-    assert len(tokenizer(FILLER[:read])["input_ids"]) == limit < len(tokenizer(FILLER[:read + 6])["input_ids"])
+    read_tokens, more = (len(tokenizer(FILLER[:end])["input_ids"]) for end in (read, read + 6))
+    assert read_tokens == limit < more
     assert why.read_to(dense, PLANT, "corpus") == len(PLANT) and why.read_to(dense, "", "corpus") == 0
 
 
@@ -260,8 +265,9 @@ def test_a_run_without_a_row_has_none_for_any_query():
 
 def test_relevants_stand_by_their_best_rank_with_category_and_direction():
     relations = [[{"category": "X", "direction": "cited"}, {"category": "A", "direction": "citing"}],
-                 [{"category": "A", "direction": "cited"}], None, []]
-    pairs = pd.DataFrame({"doc_id": ["lost", "third", "first", "also"], "category": ["XY", "A", None, "overlap"],
+                 [{"category": "A", "direction": "cited"}], [{"category": "Y", "direction": None}], []]
+    pairs = pd.DataFrame({"doc_id": ["lost", "third", "first", "also"],
+                          "category": ["XY", "A", None, "overlap"],
                           "source_relations": relations})
     one = pd.DataFrame({"doc_id": ["other", "more", "third"], "rank": [1, 2, 3]})
     two = pd.DataFrame({"doc_id": ["first", "also"], "rank": [1, 2]})
@@ -269,4 +275,4 @@ def test_relevants_stand_by_their_best_rank_with_category_and_direction():
     assert list(frame["document"]) == ["first", "also", "third", "lost"]
     assert frame["one"].tolist() == [pd.NA, pd.NA, 3, pd.NA] and frame["two"].tolist()[:2] == [1, 2]
     assert frame["direction"].tolist() == ["", "", "cited", "cited and citing"]
-    assert frame["category"].tolist()[1:] == ["overlap", "A", "XY"]
+    assert frame["category"].tolist() == ["Y", "overlap", "A", "XY"]
