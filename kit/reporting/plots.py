@@ -374,7 +374,7 @@ def in_and_out(panels: dict[str, pd.DataFrame], measure: str, title: str) -> Fig
                               xytext=(0, 7 if off > 0 else -15), textcoords="offset points", ha="center")
         axes.set_yticks(range(len(frame)), _broken(frame.index[::-1], 24))
         axes.set(ylim=(-0.65, len(frame) - 0.35), xlim=(-0.03, 1.03))
-        axes.set_title(name, loc="left", fontsize=9.5)
+        axes.set_title(_broken([name], 90)[0], loc="left", fontsize=9.5)
         axes.grid(axis="y", visible=False)
     axes.set(xlabel=measure)
     return figure
@@ -393,7 +393,7 @@ def by_group(frames: dict[str, pd.DataFrame], measure: str, title: str, xlabel: 
         _groups(axes, frame)
         axes.set(ylabel=measure)
         if len(frames) > 1:
-            axes.set_title("all queries" if scope == "all" else scope, loc="left", fontsize=9.5)
+            axes.set_title(_broken(["all queries" if scope == "all" else scope], 90)[0], loc="left", fontsize=9.5)
     axes.set(xlabel=xlabel)
     _legend(axes_[0], frame["system"].unique())
     return figure
