@@ -240,9 +240,9 @@ def show_missed(collection, runs: list[SavedRun], params, k: int) -> None:
         show.picture(plots.matrix(table, title, "missed by", "found by"),
                      f"Matrix: relevant documents in the first {k} that a row's system finds and a "
                      f"column's misses{over(scope)}; on the diagonal, all that the system finds")
-        show.display(show.table(table, caption=f"Relevant documents that a row's system finds in its first {k} "
-                                "and a column's does not; on the diagonal all that it finds"
-                                f"{over(scope)}"))
+        show.display(show.table(table, caption=(
+            f"Relevant documents that a row's system finds in its first {k} and a column's does not; on "
+            f"the diagonal all that it finds{over(scope)}")))
 
 
 def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.DataFrame:
