@@ -28,7 +28,7 @@ notebooks: $(VENV)/installed
 	mv "$$KIT_OUTPUTS"/executed/*.ipynb notebooks/
 
 clean:
-	rm -rf outputs/cache outputs/runs outputs/notebooks outputs/reports outputs/site
+	rm -rf outputs/cache outputs/runs outputs/notebooks outputs/reports outputs/site outputs/figures outputs/logs outputs/published
 
 $(VENV)/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else \

@@ -198,7 +198,8 @@ def _told(name: str, log: Log):
         def tell():
             rounds = 0
             while not done.wait(1 if live else SELDOM):
-                said = visible(progress.read_text(encoding="utf-8", errors="replace")) if progress.exists() else ""
+                told = progress.read_bytes() if progress.exists() else b""
+                said = visible(told.decode("utf-8", "replace"))
                 line = f"{name}  {in_words(time.monotonic() - start)}  {said}"
                 if live:
                     print(f"\r\033[K{line}", end="", file=screen, flush=True)

@@ -74,7 +74,8 @@ def means_by(evaluations: dict[str, Evaluation], measure: str, groups: pd.Series
             mine = values[(groups.reindex(values.index) == group).to_numpy()].to_numpy()[:, None]
             if len(mine):
                 (low, high), = intervals(mine, np.ones_like(mine), seed)
-                rows.append((group, len(mine), system, average(mine[:, 0]), low, high, caution(len(mine)) or None))
+                rows.append((group, len(mine), system, average(mine[:, 0]), low, high,
+                             caution(len(mine)) or None))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

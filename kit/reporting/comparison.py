@@ -108,6 +108,11 @@ def overlaps(runs: list[SavedRun], depths: list[int]) -> dict[str, pd.Series]:
             for a, b in combinations(runs, 2)}
 
 
+def overlap_table(shared: dict[str, pd.Series]) -> pd.DataFrame:
+    """The curves as a table: a row a pair of systems, a column a k."""
+    return pd.DataFrame(shared).T.rename_axis(index="share in common", columns=None).add_prefix("first ")
+
+
 def finding_overlap(shared: dict[str, pd.Series]) -> str:
     """The title of the picture of overlaps."""
     if not shared:
@@ -133,6 +138,25 @@ def show_differences(evaluations: dict[str, Evaluation], measure: str) -> None:
         show.say("There is one system: nothing to compare. Name another in systems or run_files.")
     for title, figure in difference_pictures(evaluations, measure):
         show.picture(figure, title)
+    if len(evaluations) > 1:
+        table = difference_table(evaluations, measure)
+        show.display(show.table(table, dict.fromkeys(table.columns[4:], "{:+.3f}"),
+                                f"How the differences of {measure} are spread over the queries"))
+
+
+def difference_table(evaluations: dict[str, Evaluation], measure: str) -> pd.DataFrame:
+    """Each system less the first: the smallest, the quantiles and the greatest difference on a query.
+
+    Columns: queries (the scope), n, system, against, and the differences.
+    """
+    rows = []
+    for scope, mine in by_scope(evaluations).items():
+        (base, first), *others = mine.items()
+        for system, other in others:
+            spread = query_differences(other, first, measure).quantile([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
+            rows.append([scope, len(other.values), system, base, *spread])
+    return pd.DataFrame(rows, columns=["queries", "n", "system", "against", "least", "10 %", "25 %",
+                                       "median", "75 %", "90 %", "most"])
 
 
 def difference_pictures(evaluations: dict[str, Evaluation], measure: str, mark: str = "") -> list:
@@ -216,9 +240,9 @@ def show_missed(collection, runs: list[SavedRun], params, k: int) -> None:
         show.picture(plots.matrix(table, title, "missed by", "found by"),
                      f"Matrix: relevant documents in the first {k} that a row's system finds and a "
                      f"column's misses{over(scope)}; on the diagonal, all that the system finds")
-        show.display(show.table(table, caption=f"Relevant documents that a row's system finds in its first {k} "
-                                "and a column's does not; on the diagonal all that it finds"
-                                f"{over(scope)}"))
+        show.display(show.table(table, caption=(
+            f"Relevant documents that a row's system finds in its first {k} and a column's does not; on "
+            f"the diagonal all that it finds{over(scope)}")))
 
 
 def by_slice(evaluations: dict[str, Evaluation], measure: str, seed: int) -> pd.DataFrame:

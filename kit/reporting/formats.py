@@ -62,7 +62,8 @@ def publish(what: str, formats: list[str], out: Path | None = None, outputs: str
     """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
-        raise ParamsError(f"unknown format '{''.join(unknown[:1])}'", "--format", f"Give of {', '.join(FORMATS)}")
+        raise ParamsError(f"unknown format '{''.join(unknown[:1])}'", "--format",
+                          f"Give of {', '.join(FORMATS)}")
     report = find_report(what, outputs)
     folder = out or outputs_folder(outputs) / "published" / report.name
     return [path for name in dict.fromkeys(formats) for path in FORMATS[name](report, folder)]
@@ -144,7 +145,8 @@ def html(report: Report) -> str:
     if not report.parts:
         (path, card), = report.cards.items()
         return site.card_alone(path, card)
-    return site.report_page(report.title, report.labels, report.notes, report.attributions, Markup(_body(report)))
+    return site.report_page(report.title, report.labels, report.notes, report.attributions,
+                            Markup(_body(report)))
 
 
 def _body(report: Report) -> str:
@@ -152,7 +154,8 @@ def _body(report: Report) -> str:
     made = []
     for n, (heading, body) in enumerate(report.parts, 1):
         lower = re.sub(r"<(/?)h([2-5])\b", lambda m: f"<{m[1]}h{int(m[2]) + 1}", body)
-        lower = lower.replace('id="part-', f'id="part-{n}').replace('aria-label="Table ', f'aria-label="Table {n}.')
+        lower = lower.replace('id="part-', f'id="part-{n}')
+        lower = lower.replace('aria-label="Table ', f'aria-label="Table {n}.')
         made.append(f"<section><h2>{escape(visible(heading))}</h2>{lower}</section>")
     return "\n".join(made)
 
@@ -204,7 +207,8 @@ _LINE_START = re.compile(r"^\d{1,9}(?=[.)](?:\s|$))|^(?=[-+](?:\s|$)|[-=]+$)")  
 def literal(text: str) -> str:
     """A text on one line of markdown that reads as it stands: no markup, link, picture or formula."""
     line = " ".join(visible(text).split())
-    line = _SIGNS.sub(lambda m: f"\\{m[0]}", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = _SIGNS.sub(lambda m: f"\\{m[0]}", line)
     return _LINE_START.sub(lambda m: f"{m[0]}\\", line)
 
 
@@ -222,8 +226,9 @@ def _write_markdown(report: Report, folder: Path) -> list[Path]:
             part.write_bytes(picture)
     lines = [f"# {literal(report.title)}", ""]
     if report.labels:
-        lines += ["**Not to be quoted.**", "", *(f"- **{literal(label)}**, {literal(systems)}: {literal(sentence)}"
-                                                 for label, systems, sentence in report.labels), ""]
+        lines += ["**Not to be quoted.**", "",
+                  *(f"- **{literal(label)}**, {literal(systems)}: {literal(sentence)}"
+                    for label, systems, sentence in report.labels), ""]
     lines += [line for note in report.notes for line in (f"> {literal(note)}", "")]
     lines += [*reader.blocks, "---", "", *(f"Data: {literal(text)}.  " for text in report.attributions),
               f"Made by the prior-art kit, suite {site.SUITE_VERSION}.", ""]
@@ -311,8 +316,8 @@ class _Markdown(HTMLParser):
             self.blocks += [f"![{literal(alt)}]({name})", ""]
 
 
-_BLOCKS = {"p": "", "div": "", "li": "- ", "pre": "", "summary": "", "details": "", "caption": "", "ul": "", "ol": "",
-           "section": "", "blockquote": "", **{f"h{n}": "#" * n + " " for n in range(1, 7)}}
+_BLOCKS = {**dict.fromkeys(("p", "div", "pre", "summary", "details", "caption", "ul", "ol", "section",
+                            "blockquote"), ""), "li": "- ", **{f"h{n}": "#" * n + " " for n in range(1, 7)}}
 
 
 # --- tables -----------------------------------------------------------------------------------------
@@ -359,11 +364,15 @@ def _no_formula(value):
     if not isinstance(value, str):
         return value
     text = visible(value)
-    return f"'{text}" if text.lstrip(" \n").startswith(("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")) else text
+    return f"'{text}" if text.lstrip(" \n").startswith(_FORMULA_SIGNS) else text
+
+
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also the wide ones
 
 
 _LATEX = str.maketrans({"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-                        "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+                        "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+                        '"': r"\textquotedbl{}",
                         **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
 
 
@@ -395,7 +404,8 @@ def _write_tables(report: Report, folder: Path, kind: str) -> list[Path]:
             with written_whole(path) as part:
                 pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), part)
         else:
-            title = f"{report.title}: {name.replace('-', ' ')}" + (f" ({forbidden}: not to be quoted)" if forbidden else "")
+            title = f"{report.title}: {name.replace('-', ' ')}"
+            title += f" ({forbidden}: not to be quoted)" if forbidden else ""
             write_text(path, csv(frame) if kind == "csv" else latex(frame, title))
         files.append(path)
     return files
@@ -421,4 +431,5 @@ def _write_pictures(report: Report, folder: Path) -> list[Path]:
 
 ENDINGS = {"csv": "csv", "latex": "tex", "parquet": "parquet"}
 FORMATS = {"markdown": _write_markdown, "html": _write_html, "pdf": _write_pdf, "svg": _write_pictures,
-           **{kind: lambda report, folder, kind=kind: _write_tables(report, folder, kind) for kind in ENDINGS}}
+           **{kind: lambda report, folder, kind=kind: _write_tables(report, folder, kind)
+              for kind in ENDINGS}}

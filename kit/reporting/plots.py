@@ -335,7 +335,8 @@ def differences(values: pd.Series, a: str, b: str, measure: str, title: str, n: 
     axes.bar(np.arange(len(ordered)), ordered, color=colours, width=1)
     axes.axhline(0, color=GREY, lw=0.8)
     axes.grid(axis="x", visible=False)
-    axes.set(xlabel="queries, by difference", ylabel=_broken([f"{measure}: {a} − {b}"], 36)[0], ylim=(-1.02, 1.02))
+    axes.set(xlabel="queries, by difference", ylabel=_broken([f"{measure}: {a} − {b}"], 36)[0],
+             ylim=(-1.02, 1.02))
     return figure
 
 
@@ -363,18 +364,20 @@ def in_and_out(panels: dict[str, pd.DataFrame], measure: str, title: str) -> Fig
     systems = max(len(frame) for frame in panels.values())
     figure = Figure(figsize=(8, 0.5 * systems * len(panels) + 0.75 * len(panels) + 0.9), layout="constrained")
     figure.suptitle(fill(title, 78), x=0.01, ha="left", fontsize=11.5, weight="bold")
-    for axes, (name, frame) in zip(np.atleast_1d(figure.subplots(len(panels), 1, sharex=True)), panels.items()):
+    places = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
+    for axes, (name, frame) in zip(places, panels.items()):
         for place, (i, row) in enumerate(reversed(list(enumerate(frame.to_dict("records"))))):
             axes.plot([row["IN"], row["OUT"]], [place, place], lw=2.5, alpha=0.35, **_look(i))
             for side, fill_, off in (("IN", None, 0.13), ("OUT", "white", -0.13)):
-                spread = [[max(row[side] - row[f"{side} low"], 0)], [max(row[f"{side} high"] - row[side], 0)]]
-                axes.errorbar(row[side], place + off, xerr=None if np.isnan(spread).any() else spread, ms=7, capsize=4, **_point(i),
-                              markerfacecolor=fill_)
+                spread = [[max(row[side] - row[f"{side} low"], 0)],
+                          [max(row[f"{side} high"] - row[side], 0)]]
+                axes.errorbar(row[side], place + off, xerr=None if np.isnan(spread).any() else spread,
+                              ms=7, capsize=4, **_point(i), markerfacecolor=fill_)
                 axes.annotate(f"{side} {row[side]:.2f}", (row[side], place + off), fontsize=8,
                               xytext=(0, 7 if off > 0 else -15), textcoords="offset points", ha="center")
         axes.set_yticks(range(len(frame)), _broken(frame.index[::-1], 24))
         axes.set(ylim=(-0.65, len(frame) - 0.35), xlim=(-0.03, 1.03))
-        axes.set_title(name, loc="left", fontsize=9.5)
+        axes.set_title(_broken([name], 90)[0], loc="left", fontsize=9.5)
         axes.grid(axis="y", visible=False)
     axes.set(xlabel=measure)
     return figure
@@ -393,7 +396,8 @@ def by_group(frames: dict[str, pd.DataFrame], measure: str, title: str, xlabel: 
         _groups(axes, frame)
         axes.set(ylabel=measure)
         if len(frames) > 1:
-            axes.set_title("all queries" if scope == "all" else scope, loc="left", fontsize=9.5)
+            name = "all queries" if scope == "all" else scope
+            axes.set_title(_broken([name], 90)[0], loc="left", fontsize=9.5)
     axes.set(xlabel=xlabel)
     _legend(axes_[0], frame["system"].unique())
     return figure

@@ -249,7 +249,8 @@ class Words:
     def warm(self, rule: Rule, how: str, answers: str) -> None:
         """As `Bm25.warm`."""
         given, (ids, texts) = self.system.settings, MADE_UP
-        made = PassageSystem(Words(Bm25(*(given[name] for name in ("variant", "k1", "b")))), rule, how, answers)
+        words = Words(Bm25(*(given[name] for name in ("variant", "k1", "b"))))
+        made = PassageSystem(words, rule, how, answers)
         made.prepare(ids, [([text], "") for text in texts])
         made.search_batch(texts, 5)
 
@@ -375,7 +376,8 @@ class Vectors:
         """As `Dense.warm`."""
         self.system.warm()
         made = Cosines(np.zeros((8, 4), self.system.given["vectors"]))
-        best_by_document(made, np.arange(9), np.ones((2, 4), np.float32), np.arange(8), 3, [aggregation(how)])
+        best_by_document(made, np.arange(9), np.ones((2, 4), np.float32), np.arange(8), 3,
+                         [aggregation(how)])
 
     def queries(self, texts: list[str], engine) -> np.ndarray:
         """The texts' vectors."""
