@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from markupsafe import Markup
 
-from kit.errors import KitError, NotebookError, ParamsError
+from kit.errors import KitError, ParamsError
 from kit.files import digest_of, find_path, outputs_folder, safe_name, write_text, written_whole
 from kit.reporting import card_comparison, card_page, notebook_page, scorecard, show, site
 from kit.reporting.score import experiments_folder, main_table

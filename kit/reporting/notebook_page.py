@@ -30,7 +30,7 @@ _COLOURS = {"#ccd3da": "var(--line)", "#5b6770": "var(--soft)", "#d9822b": "var(
             "#fff6ea": "var(--warn-tint)", "#333b43": "var(--ink)"}
 _PROPERTIES = {"text-align", "font-weight", "font-style", "font-size", "line-height", "white-space",
                "display", "grid-template-columns", "gap", "margin", "padding", "border",
-               "border-left", "border-radius", "max-width", "color", "background"}
+               "border-left", "border-radius", "max-width", "min-width", "color", "background"}
 _VALUE = re.compile(r"(?:[\w\s.,%]|var\(--[a-z-]+\)|repeat\(|minmax\(|\)|(?<=o)-(?=f))+")
 _TAGS = {"div", "p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "table", "caption", "thead",
          "tbody", "tr", "th", "td", "img", "a", "b", "strong", "i", "em", "mark", "small", "sup", "sub",

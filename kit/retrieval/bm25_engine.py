@@ -123,8 +123,9 @@ class Bm25Engine:
         """float64 scores of pairs, each summed in the order of the terms."""
         out = np.empty(len(rows))
         begin = np.searchsorted(rows, np.arange(len(queries) + 1))
-        _exact(*self._rows, self._most, self.formula, self._idf, self._relative, queries.starts, queries.terms,
-               queries.counts, begin, units, min(len(queries), numba.get_num_threads()), out)
+        _exact(*self._rows, self._most, self.formula, self._idf, self._relative, queries.starts,
+               queries.terms, queries.counts, begin, units,
+               min(len(queries), numba.get_num_threads()), out)
         return out
 
     def _dense(self, terms: np.ndarray, n: int) -> np.ndarray:

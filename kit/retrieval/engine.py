@@ -145,7 +145,9 @@ def _ordered(only_positive: bool, n: int, rows, scores, places,
              k: int) -> tuple[np.ndarray, np.ndarray]:
     """The tie rule over candidates, cut to k a query: where each query's begin, and their order."""
     some = np.flatnonzero(scores > 0) if only_positive else np.arange(len(scores))
-    order = some[np.lexsort((-places[some], -scores[some], rows[some]))]
+    if len(some) and (np.diff(rows) < 0).any():  # of several parts
+        some = some[np.argsort(rows[some], kind="stable")]
+    order = some[_sorted(np.searchsorted(rows[some], np.arange(n + 1)), scores[some], places[some])]
     begin = np.searchsorted(rows[order], np.arange(n + 1))
     order = order[np.arange(len(order)) - begin[rows[order]] < k]
     return np.searchsorted(rows[order], np.arange(n + 1)), order
@@ -191,11 +193,25 @@ class _Kept:
 
 
 @numba.njit(parallel=True, cache=True)
+def _sorted(begin, scores, places):
+    """The order of each stretch by score, then place, the highest first."""
+    order = np.empty(len(scores), np.int64)
+    for i in numba.prange(len(begin) - 1):
+        own = slice(begin[i], begin[i + 1])
+        by_place = np.argsort(-places[own])
+        by_score = np.argsort(-scores[own][by_place], kind="mergesort")
+        order[own] = begin[i] + by_place[by_score]
+    return order
+
+
+@numba.njit(parallel=True, cache=True)
 def _take(values, first, k, slack, floor, weight, limit, units, kept, count, done):
     room, n = units.shape[1], values.shape[1]
     most = weight[first:first + n].max()
     for i in numba.prange(len(values)):
         row, j = values[i], done[i]
+        if limit[i] == -np.inf and j == 0:
+            limit[i] = _first_limit(row, k, floor[i], slack[i] * most)
         low = _low(limit[i], floor[i], slack[i] * most)
         while j < n:
             if j % RUN == 0:  # most stretches hold none, which is seen by many values at a time
@@ -216,6 +232,22 @@ def _take(values, first, k, slack, floor, weight, limit, units, kept, count, don
                 count[i] += 1
             j += 1
         done[i] = min(j, n)
+
+
+@numba.njit(cache=True)
+def _first_limit(row, k, floor, slack):
+    """What k values certainly reach: the k-th best of the maxima of 2 k stretches, less the slack."""
+    size = len(row) // (2 * k)
+    if size < 4:
+        return np.float32(-np.inf)
+    best = np.empty(2 * k, np.float32)
+    for i in range(2 * k):
+        top = row[i * size]
+        for value in row[i * size:(i + 1) * size]:
+            top = max(top, value)
+        best[i] = top
+    kth = np.partition(best, k)[k]
+    return kth - slack if kth >= floor else np.float32(-np.inf)
 
 
 @numba.njit(cache=True)
