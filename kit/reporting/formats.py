@@ -64,6 +64,8 @@ def publish(what: str, formats: list[str], out: Path | None = None, outputs: str
     if unknown or not formats:
         raise ParamsError(f"unknown format '{''.join(unknown[:1])}'", "--format",
                           f"Give of {', '.join(FORMATS)}")
+    if out is not None and out.exists() and not out.is_dir():
+        raise ParamsError("this is no folder", out, "Name another with --out")
     report = find_report(what, outputs)
     folder = out or outputs_folder(outputs) / "published" / report.name
     return [path for name in dict.fromkeys(formats) for path in FORMATS[name](report, folder)]

@@ -30,6 +30,7 @@ PROTOCOL_SENTENCES = {
 }
 LINKS = [("Results", "index.html"), ("Modes", "modes.html"), ("Measures and rules", "measures.html")]
 SCORING = "40_score"  # the notebook that writes an experiment's scorecards
+TESTS = "50_compare"  # the one that tests differences
 _PAGES = Environment(loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True,
                      trim_blocks=True, lstrip_blocks=True)
 
@@ -58,12 +59,15 @@ def build(outputs: str) -> Path:
         raise KitError("there is no such outputs folder", home, "Name one that a run has made")
     stated = [_stated(file) for file in sorted(experiments_folder(outputs).glob("*.json"))]
     listed = _listed(outputs, stated)
+    if not listed:
+        raise KitError("no scorecard is there, so there is nothing to publish", home,
+                       "Name the outputs folder of a run")
     links = _environment_links(listed)
     experiments = [_experiment(one, listed, home) for one in stated]
     pages = {site / "index.html": _index(experiments, listed, links),
              site / "modes.html": _modes(listed, links), site / "measures.html": _measures()}
     for name, link in links.items():
-        pages[site / link] = _environment(name, link, listed)
+        pages[site / link] = _environment(name, link, listed, experiments)
     for one in listed:
         pages[site / f"scorecards/{one.stem}.html"] = _card(one, links, experiments)
     for experiment in experiments:
@@ -140,11 +144,11 @@ def _experiment(stated: dict, listed: list[Listed], home: Path) -> dict:
     mine = [by_stem[stem] for stem in stated["stems"]]
     cards = [one.card for one in mine]
     measures = headlines([name for name, _ in said_of(cards[0])])
-    view = next((c.views["query"]["view"] for c in cards if c.views), "")
-    first = cards[0]
+    view, first = next((c.views["query"]["view"] for c in cards if c.views), ""), cards[0]
     labels = dict.fromkeys(label for card in cards for label in card.labels)
     return {
         **stated, "listed": mine, "created": max(card.created for card in cards), "measures": measures,
+        "sentences": [(name, text) for name, text in said_of(first) if name in measures],
         "notebooks": _notebooks(home / "notebooks" / stated["name"], stated["name"]),
         "labels": [(label, ", ".join(one.name for one in mine if label in one.card.labels),
                     label_sentence(label)) for label in labels],
@@ -224,10 +228,12 @@ def _notes(mine: list[Listed]) -> list[str]:
     return list(dict.fromkeys(one.card.note for one in mine if one.card.note))
 
 
-def _environment(name: str, link: str, listed: list[Listed]) -> str:
+def _environment(name: str, link: str, listed: list[Listed], experiments: list[dict]) -> str:
     mine = [one for one in listed if one.card.environment == name]
+    tested = [(e["name"], n.link) for e in experiments if e["listed"][0].card.environment == name
+              for n in e["notebooks"] if n.path.stem == TESTS]
     return _page("environment.html.j2", link, f"Systems on {name}", _licences(mine), name=name,
-                 facts=_facts(mine), notes=_notes(mine),
+                 facts=_facts(mine), notes=_notes(mine), tested=tested,
                  groups=[card_page.group_values(group) for group in card_page.groups(mine)])
 
 

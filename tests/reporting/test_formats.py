@@ -160,6 +160,13 @@ def test_what_can_not_be_published_is_one_line(outputs, capsys, given, said):
     assert said in capsys.readouterr().err
 
 
+def test_a_file_is_no_folder_to_publish_to(outputs, capsys, tmp_path):
+    (tmp_path / "x").write_text("mine")
+    assert main(["publish", "first", "--format", "html", "--out", str(tmp_path / "x"), "--outputs",
+                 str(outputs)]) == 1
+    assert "this is no folder" in capsys.readouterr().err
+
+
 def test_the_command_prints_the_files(outputs, capsys, tmp_path):
     assert main(["publish", "first", "--format", "html, csv", "--out", str(tmp_path / "x"), "--outputs",
                  str(outputs)]) == 0

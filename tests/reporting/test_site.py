@@ -14,8 +14,10 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from kit.cli import main
 from kit.errors import NotebookError, RuleError, ScorecardError
+from kit.params import make_params
 from kit.reporting import rules, score, site
 from kit.reporting.modes import MODES
+from kit.reporting.scorecard import said_of
 
 
 @pytest.fixture
@@ -53,6 +55,29 @@ def test_publish_without_such_a_folder_is_one_line(capsys, tmp_path):
     assert main(["publish", "--outputs", str(tmp_path / "none")]) == 1
     assert "no such outputs folder" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+def test_publish_of_a_folder_without_a_scorecard_writes_nothing(capsys, tmp_path):
+    assert main(["publish", "--outputs", str(tmp_path)]) == 1
+    assert "nothing to publish" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_index_says_what_its_columns_mean(outputs):
+    page = html.unescape(text(site.build(str(outputs))))
+    for measure, sentence in said_of(score.cards_of(make_params({"experiment": "first",
+                                                                 "outputs": str(outputs)}))[0])[:1]:
+        assert f"<b>{measure}</b>: {sentence}" in page
+
+
+def test_the_comparison_leads_to_the_tests_of_the_experiments(bench):
+    experiment(bench, "mine", "bm25")
+    notebook = new_notebook(cells=[new_markdown_cell("# Systems side by side")])
+    place = bench.outputs / "notebooks/first/50_compare.ipynb"
+    place.parent.mkdir(parents=True)
+    nbformat.write(notebook, place)
+    page = next((built(bench) / "environments").glob("*.html"))
+    assert 'href="../experiments/first/50_compare.html"' in text(page)
 
 
 def test_pages_of_what_is_gone_are_removed_and_those_of_others_stay(outputs):
