@@ -32,7 +32,8 @@ DAPFAM = {"documents": 45_336, "queries": 1_247, "pairs": 24_929}
 LENGTHS, AGGREGATIONS = [64, 128, 256, 512, 1024, 2048], ["maxP", "avg_top3", "avgP", "sumP"]
 FRACTIONS = (0.1, 0.3, 1)  # of the share that is asked for: growth
 WORKER = 24_000  # MB of memory that a worker of a cluster has
-WORST = 0.2
+WORST = 0.2   # a line's distance from a measured size, as a share
+LEAST = 0.05  # what a line grows over the measured sizes, as a share of what it begins with
 PEERS = 7_505  # documents, for the bounds beside peers
 REAL = ROOT.parent / "shared" / "data" / "full-texts" / "documents.jsonl.gz"
 CORES = 2
@@ -175,14 +176,16 @@ def real_texts() -> pd.DataFrame | None:
 
 def beyond(base: pd.DataFrame, full: pd.DataFrame) -> pd.DataFrame:
     """What 609 thousand and 10.5 million full texts would take (growth.extrapolated). A line that
-    falls, or that is more than a fifth off a measured size, says nothing and is left out."""
+    falls or hardly grows over the measured sizes, or is more than a fifth off one, says nothing and
+    is left out."""
     seen = pd.DataFrame({
         "documents": base["documents"], "postings": full["postings"],
         "indexing, s": base["preprocessing seconds"] + base["index seconds"],
         "1,000 queries, s": 1000 * base["search seconds"] / base["queries"],
         "memory, MB": base["peak memory mb"]})
     lines = extrapolated(seen, memory_a_worker=WORKER)
-    return lines[(lines["slope"] > 0) & (lines["worst fit"] < WORST)]
+    grows = lines["slope"] * lines["largest"] > LEAST * lines["intercept"].clip(0)
+    return lines[(lines["slope"] > 0) & grows & (lines["worst fit"] < WORST)]
 
 
 def times(frame: pd.DataFrame, peer: str) -> pd.Series:

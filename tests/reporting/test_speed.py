@@ -61,6 +61,12 @@ def test_what_does_not_grow_is_not_extrapolated():
     assert lines.loc["indexing, s", "at 609,000"] == pytest.approx(609_000 * 0.02)
 
 
+def test_memory_that_is_the_libraries_alone_is_not_extrapolated():
+    flat = BASE.assign(**{"peak memory mb": [478.0, 478.1]})
+    lines = speed.beyond(flat, pd.DataFrame({"documents": [100, 1000], "postings": [1000, 10_000]}))
+    assert "memory, MB" not in lines.index and "postings" in lines.index
+
+
 def rows_of(bm25s: float, documents: int) -> pd.DataFrame:
     full = pd.DataFrame({"documents": [documents], "kit": [1.0], "bm25s numba": [bm25s],
                          "scipy": [7.0], "bm25s": [3.0]})
