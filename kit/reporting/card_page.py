@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kit.evaluation.evaluate import FAR_SCOPE
 from kit.relevance.slices import FAMILIES
 from kit.reporting import rules
 from kit.reporting.card_comparison import standing
@@ -15,7 +16,7 @@ HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
 GROUPS = {"scope": "Pairs by three-character class", "domain": "Queries by section",
           "statute": "Queries by statute", "grade": "Pairs by grade", "direction": "Pairs by direction"}
 _GROUP_OF = {name: GROUPS[family] for family, names in FAMILIES.items() for name in names}
-OUT = FAMILIES["scope"][1]
+OUT = FAR_SCOPE
 
 
 @dataclass(frozen=True)
