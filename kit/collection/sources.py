@@ -24,6 +24,7 @@ from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
+from kit.collection.readme import require_own_files
 from kit.collection.registry import (
     Entry,
     folder_entry,
@@ -323,6 +324,8 @@ def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> 
             raise CollectionError(f"the folder has no README.md with configs and no {config}/*.parquet",
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
         return {"path": "parquet", "data_files": {layout.split: files}}
+    if folder.is_dir():
+        require_own_files(folder)
     return {"path": where, "name": config, "revision": revision}
 
 
