@@ -191,6 +191,9 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
         return SentenceTransformer(source, revision=revision, device=device,
                                    model_kwargs={"use_safetensors": True})
     except Exception as error:  # hub, file and format errors come in many kinds
+        if "trust_remote_code" in str(error):  # the library's advice, for which there is no parameter
+            raise SearchError("the model brings code of its own, which the kit does not run", source,
+                              "Give a model that needs none") from error
         raise SearchError(f"the model can't be loaded: {type(error).__name__}: {error}", source,
                           advice or "Give a sentence-transformers folder, or a hub id that is "
                           "cached or can be reached") from error
