@@ -19,7 +19,7 @@ from kit.collection.registry import is_kits_own, registered_corpora
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
-from kit.files import ROOT, outputs_folder
+from kit.files import ROOT, not_through_a_link, outputs_folder
 from kit.params import Params
 from kit.progress import VARIABLE, in_words
 from kit.relevance.protocols import offered, positives
@@ -30,7 +30,7 @@ from kit.reporting.show import FIGURES
 from kit.retrieval.execute import require_ready
 from kit.retrieval.sweep import require_sweepable
 from kit.text.views import require_view
-from kit.visible import Screen, visible
+from kit.visible import Screen, discreet, visible
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
 SWEEP = "60_passages"  # only where the parameters name lengths to try
@@ -179,8 +179,8 @@ class Log:
     def add(self, line: str) -> None:
         """Adds one line. A log that can't be written stops nothing."""
         now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
-        with suppress(OSError), self.path.open("a", encoding="utf-8") as file:
-            file.write(f"{now}Z  {' '.join(visible(line).splitlines())}\n")
+        with suppress(OSError), open(self.path, "a", encoding="utf-8", opener=not_through_a_link) as file:
+            file.write(f"{now}Z  {' '.join(visible(discreet(line)).splitlines())}\n")
 
 
 @contextmanager
