@@ -35,7 +35,7 @@ SHORTEST = 8  # characters of a value that only its variable's name calls a secr
 _NAMES_A_SECRET = re.compile(
     r"(^|_)(KEY|TOKEN|PASS|PASSPHRASE|CREDENTIAL|BEARER|AUTH)S?(_|$)|APIKEY|SECRET|PASSW|TOKENS?$",
     re.IGNORECASE)
-_USER = re.compile(r"(?<=://)[^\s/@'\"]+@")
+_USER = re.compile(r"(\w:/{1,2})[^\s/@'\"]+@")  # a path has one of the strokes left
 _ARGUMENT = re.compile(r"([?&][\w.-]*(?:key|token|secret|passw|pwd|credential|sig|auth)[\w.-]*=)[^&\s'\"#]+",
                        re.IGNORECASE)
 _named: set[str] = set()  # values that a parameter has named as secrets
@@ -59,7 +59,7 @@ def discreet(text: str) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         for form in forms(secret):
             text = text.replace(form, HIDDEN)
-    return _ARGUMENT.sub(rf"\1{HIDDEN}", _USER.sub(f"{HIDDEN}@", text))
+    return _ARGUMENT.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))
 
 
 @lru_cache(256)
