@@ -124,7 +124,7 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
                            "JUPYTER_RUNTIME_DIR": str(work),
                            "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
             papermill.execute_notebook(
-                str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
+                _literal(notebook), _literal(part), parameters=params.model_dump(), kernel_name=KERNEL,
                 progress_bar=False, log_output=False, config=ipc,
                 extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
     except papermill.PapermillExecutionError as error:
@@ -145,6 +145,11 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
     if (work / "figures").is_dir():
         shutil.copytree(work / "figures", pictures)
     shutil.rmtree(work)
+
+
+def _literal(path: Path) -> str:
+    """A path as papermill takes it, which fills parameters into braces."""
+    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 def _explained(notebook: Path, part: Path, error) -> NotebookError:

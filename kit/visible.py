@@ -23,6 +23,13 @@ def visible(text: str) -> str:
     return _ACTING.sub(lambda found: "".join(f"\\u{unit}" for unit in _units(found[0])), text)
 
 
+def _within(text: str, encoding: str) -> str:
+    """The text in letters of the encoding."""
+    def fits(sign: str) -> bool:
+        return sign.encode(encoding, "ignore") != b""
+    return "".join(sign if fits(sign) else "".join(f"\\u{unit}" for unit in _units(sign)) for sign in text)
+
+
 def _units(character: str) -> list[str]:
     """The UTF-16 units of a character, in hexadecimal."""
     return re.findall("....", character.encode("utf-16-be", "surrogatepass").hex())
@@ -84,8 +91,13 @@ class Screen:
         self.raw = raw
 
     def write(self, text: str) -> int:
-        """Writes the text, made visible; returns its length as it was."""
-        self.raw.write(visible(text))
+        """Writes the text, made visible, letters that the stream's encoding lacks written out in the
+        same way; returns its length as it was."""
+        shown = visible(text)
+        try:
+            self.raw.write(shown)
+        except UnicodeEncodeError:
+            self.raw.write(_within(shown, self.raw.encoding))
         return len(text)
 
     def __getattr__(self, name: str):

@@ -41,6 +41,7 @@ from kit.retrieval.run import (
     cut_at,
     documents_of,
     passages_of,
+    rank_within_ids,
     ranked,
     ranks_within,
     schema_of,
@@ -184,11 +185,14 @@ def read_manifest(path: Path) -> dict:
 
 
 def query_positions(collection, params: Params) -> np.ndarray:
-    """The rows of `queries` that are searched: all, or a sample drawn by the seed, in order."""
-    n = len(collection.ids("queries"))
-    if params.sample is None or params.sample >= n:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(params.seed).choice(n, params.sample, replace=False))
+    """The rows of `queries` that are searched, in order: all, or a sample drawn by the seed. It is drawn
+    of the ids in their own order, so that a table in another order gives the same queries."""
+    ids = collection.ids("queries")
+    if params.sample is None or params.sample >= len(ids):
+        return np.arange(len(ids))
+    by_id = np.argsort(rank_within_ids(pa.array(ids, pa.string())))
+    drawn = np.random.default_rng(params.seed).choice(len(ids), params.sample, replace=False)
+    return np.sort(by_id[drawn])
 
 
 def searched_ids(collection, params: Params) -> pd.Series:
