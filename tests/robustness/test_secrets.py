@@ -112,7 +112,8 @@ def leaks(place: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def planted(own_folders, tmp_path_factory, make_collection):
     """The experiment's home, with its outputs, its temporary files, the caches, and what was printed."""
-    home = tmp_path_factory.mktemp("secrets")
+    home = tmp_path_factory.mktemp("s") / "a {b} ü"  # every path of the pipeline has blanks and braces
+    home.mkdir()
     folder = make_collection(home, [f"q{n}" for n in range(1, 8)], [f"d{n}" for n in range(1, 5)],
                              [(f"q{n}", "d1") for n in range(1, 8)])
     (home / "telling.py").write_text(OBJECT)
@@ -127,6 +128,7 @@ def planted(own_folders, tmp_path_factory, make_collection):
             patch.setenv(name, value)
         patch.setenv("TMPDIR", str(home / "tmp"))
         patch.setattr("tempfile.tempdir", None)
+        patch.setattr("kit.pipeline.NOTEBOOKS", ("30_retrieve", "40_score", "50_compare"))  # where a system acts
         patch.setenv("IPYTHONDIR", str(home / "ipython"))
         (home / "tmp").mkdir()
         patch.chdir(home)
