@@ -55,18 +55,21 @@ def keep_secret(value: str) -> None:
 
 
 def discreet(text: str) -> str:
-    """The text with [secret] for what may not be written down.
+    """The text with [secret] for what may not be written down: the values that `without_secrets` hides,
+    user and password of an address, and those arguments of one whose names say that they are secrets.
+    To be called before a text is cut short."""
+    return _ARGUMENT.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", without_secrets(text)))
 
-    That is: the value of a variable of the environment whose name says that it is a secret, or that a
-    parameter has named, plainly or encoded (base64, percent, JSON, HTML); user and password of an
-    address, and those arguments of one whose names say so. To be called before a text is cut short.
-    """
+
+def without_secrets(text: str) -> str:
+    """The text with [secret] for each value of a variable of the environment whose name says that it is
+    a secret, or that a parameter has named, plainly or encoded (base64, percent, JSON, HTML)."""
     secrets = _named | {value for name, value in os.environ.items()
                         if len(value) >= SHORTEST and _NAMES_A_SECRET.search(name)}
     for secret in sorted(secrets, key=len, reverse=True):
         for form in forms(secret):
             text = text.replace(form, HIDDEN)
-    return _ARGUMENT.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))
+    return text
 
 
 @lru_cache(256)

@@ -43,6 +43,7 @@ class Engine:
     said = told()
 
     def search(self, text, topk):
+        print("I was given", os.environ["OTHER_API_KEY"])
         text = next(self.said, None)
         if text is None:
             return ["d1"]
