@@ -165,6 +165,11 @@ def _kept(part: Path, params: Params) -> Path:
         return Path("notebooks") / part.name
 
 
+def _literal(path: Path) -> str:
+    """A path as papermill takes it, which fills parameters into braces."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
 def _explained(notebook: Path, kept: Path, error) -> NotebookError:
     """A cell's error as one line; the kit's own is passed on as it stands."""
     kind = getattr(errors, error.ename, None)

@@ -43,6 +43,7 @@ _NAMES_A_SECRET = re.compile(
     r"(^|_)(KEY|TOKEN|PASS|PASSPHRASE|CREDENTIAL|BEARER|AUTH)S?(_|$)|APIKEY|SECRET|PASSW|TOKENS?$",
     re.IGNORECASE)
 _USER = re.compile(r"(\w:/{1,2})[^\s/@'\"]+@")  # a path has one of the strokes left
+_PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 _ARGUMENT = re.compile(r"([?&][\w.-]*(?:key|token|secret|passw|pwd|credential|sig|auth)[\w.-]*=)[^&\s'\"#]+",
                        re.IGNORECASE)
 _named: set[str] = set()  # values that a parameter has named as secrets
@@ -63,9 +64,11 @@ def discreet(text: str) -> str:
 
 def without_secrets(text: str) -> str:
     """The text with [secret] for each value of a variable of the environment whose name says that it is
-    a secret, or that a parameter has named, plainly or encoded (base64, percent, JSON, HTML)."""
-    secrets = _named | {value for name, value in os.environ.items()
-                        if len(value) >= SHORTEST and _NAMES_A_SECRET.search(name)}
+    a secret, or that a parameter has named, and for the password of an address that a variable holds;
+    plainly or encoded (base64, percent, JSON, HTML)."""
+    given = [(bool(_NAMES_A_SECRET.search(name)), value) for name, value in os.environ.items()]
+    secrets = _named | {value for named, value in given if named and len(value) >= SHORTEST} | {
+        word for _, value in given for word in _PASSWORD.findall(value) if len(word) >= SHORTEST}
     for secret in sorted(secrets, key=len, reverse=True):
         for form in forms(secret):
             text = text.replace(form, HIDDEN)

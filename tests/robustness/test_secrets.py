@@ -206,6 +206,11 @@ def test_what_is_no_secret_stays(monkeypatch, name, value):
     assert discreet(f"a {value} b") == f"a {value} b"
 
 
+def test_the_password_of_a_proxy_is_known(monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "socks5://me:abcd1234efgh@127.0.0.1:9")
+    assert discreet("proxy refused abcd1234efgh") == "proxy refused [secret]"
+
+
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "my_pass",
                                   "GITHUB_TOKEN", "SERVICE_CREDENTIALS", "DB_PASSWD", "MYAPIKEY"])
 def test_a_variable_that_names_a_secret_is_known(monkeypatch, name):
