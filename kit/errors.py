@@ -1,10 +1,11 @@
 """The one family of errors that the kit raises for its user: what, where, what to do."""
 
-from kit.visible import visible
+from kit.visible import discreet, visible
 
 
 class KitError(Exception):
-    """Something the user can act on. Its text is one line and is shown without a traceback.
+    """Something the user can act on. Its text is one line, holds no secret of the environment, and is
+    shown without a traceback.
 
     what: what is wrong, as a clause without a full stop.
     where: the file, row or identifier.
@@ -14,7 +15,7 @@ class KitError(Exception):
     def __init__(self, what: str, where: str = "", do: str = ""):
         self.what, self.where, self.do = what, str(where), do
         parts = [f"{what} ({where})" if where else what, do]
-        super().__init__(visible(" ".join(". ".join(p for p in parts if p).split())))
+        super().__init__(visible(discreet(" ".join(". ".join(p for p in parts if p).split()))))
 
 
 class CollectionError(KitError):

@@ -53,6 +53,22 @@ def safe_name(text: str, otherwise: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "-", text).strip("-.")[:80] or otherwise
 
 
+def below(home: Path, name: str) -> Path:
+    """The place of that name in a folder, for a name that data states. Raises KitError for a name that
+    would lead out of the folder, or deeper into it, or that no folder can have."""
+    if (name in ("", ".", "..") or not name.isprintable() or not set(name).isdisjoint("/\\")
+            or len(name.encode()) > 200):
+        raise KitError(f"{name[:80]!r} can't be the name of a folder", home,
+                       "Whoever wrote this name changed it: make the run or card anew")
+    return home / name
+
+
+def not_through_a_link(path, flags: int) -> int:
+    """As os.open, for a file that is added to. Raises OSError where a link lies in its place: somebody
+    has planted it."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
 @contextmanager
 def written_whole(path: Path):
     """Yields a path beside `path` for a new file, and moves it there if the block ends well."""

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import LedgerError
-from kit.files import locked, outputs_folder, write_text
+from kit.files import locked, not_through_a_link, outputs_folder, write_text
 from kit.provenance import utc_now
 
 START = "0" * 64  # `previous` of the first line
@@ -167,7 +167,7 @@ def opened(outputs: str):
     """The ledger, locked against other processes, for reading and appending."""
     path = ledger_path(outputs)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+    handle = not_through_a_link(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         with locked(path, handle):
             with open(handle, "rb", closefd=False) as file:

@@ -38,7 +38,7 @@ class Params(BaseModel):
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     engine: Literal["kit", "dask"] = Field("kit", description=(
         "where bm25 and embedding search: on this machine, or in shards on Dask's workers"))
-    scheduler: str = Field("local", pattern=r"^(local|[a-z]+://\S+:\d+)$", description=(
+    scheduler: str = Field("local", pattern=r"^(local|[a-z]+://[^\s@]+:\d+)$", description=(
         "of dask: local, or the address of its scheduler, such as tcp://HOST:8786"))
     shards: int | None = Field(None, ge=1, le=10_000, description=(
         "of dask: parts of the corpus, which change no ranking; null: one a worker"))

@@ -24,9 +24,10 @@ from kit.files import (
     clear_leftovers,
     locked,
     made_whole,
+    not_through_a_link,
     outputs_folder,
     work_folder,
-    written_whole,
+    write_text,
 )
 from kit.params import Params
 from kit.progress import VARIABLE, in_words
@@ -38,7 +39,7 @@ from kit.reporting.show import FIGURES
 from kit.retrieval.execute import require_ready
 from kit.retrieval.sweep import require_sweepable
 from kit.text.views import require_view
-from kit.visible import Screen, visible
+from kit.visible import Screen, discreet, visible, without_secrets
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
 SWEEP = "60_passages"  # only where the parameters name lengths to try
@@ -137,7 +138,7 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
                                "JUPYTER_RUNTIME_DIR": str(work),
                                "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
                 papermill.execute_notebook(
-                    str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
+                    _literal(notebook), _literal(part), parameters=params.model_dump(), kernel_name=KERNEL,
                     progress_bar=False, log_output=False, config=ipc,
                     extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
         except papermill.PapermillExecutionError as error:
@@ -145,8 +146,7 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
         except (DeadKernelError, RuntimeError) as error:
             raise NotebookError(f"the kernel of {notebook.stem} died, which most often means that "
                                 "the memory ran out", str(error).splitlines()[0], GOES_ON) from error
-        with written_whole(target) as whole:
-            shutil.copyfile(part, whole)
+        write_text(target, without_secrets(part.read_text(encoding="utf-8")))
         pictures = figures_folder(params.outputs, params.experiment) / notebook.stem
         shutil.rmtree(pictures, ignore_errors=True)  # those of an earlier run may have other names
         if (work / "figures").is_dir():
@@ -159,11 +159,15 @@ def _kept(part: Path, params: Params) -> Path:
     takes no more."""
     kept = outputs_folder(params.outputs) / "logs" / f"{params.experiment}-{part.name}"
     try:
-        with written_whole(kept) as whole:
-            shutil.copyfile(part, whole)
+        write_text(kept, without_secrets(part.read_text(encoding="utf-8")))
         return kept
     except OSError:
         return Path("notebooks") / part.name
+
+
+def _literal(path: Path) -> str:
+    """A path as papermill takes it, which fills parameters into braces."""
+    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 def _explained(notebook: Path, kept: Path, error) -> NotebookError:
@@ -206,8 +210,8 @@ class Log:
     def add(self, line: str) -> None:
         """Adds one line. A log that can't be written stops nothing."""
         now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
-        with suppress(OSError), self.path.open("a", encoding="utf-8") as file:
-            file.write(f"{now}Z  {' '.join(visible(line).splitlines())}\n")
+        with suppress(OSError), open(self.path, "a", encoding="utf-8", opener=not_through_a_link) as file:
+            file.write(f"{now}Z  {' '.join(visible(discreet(line)).splitlines())}\n")
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
+from kit.collection.readme import require_own_files
 from kit.collection.registry import (
     Entry,
     folder_entry,
@@ -313,11 +314,14 @@ def _open_table(where: str, layout: Layout, table: str, revision: str | None, st
 
 def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> dict:
     """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
-    folder, config = Path(where), layout.configs[table]
-    if folder.is_dir() and (layout is ROWS or not (folder / "README.md").exists()):
+    folder, config = Path(where).absolute(), layout.configs[table]  # else the working folder's name is a pattern
+    alone = layout is ROWS or not (folder / "README.md").exists()
+    if folder.is_dir():
+        _require_plain(folder, alone)
+    if folder.is_dir() and alone:
         files = sorted(glob.escape(str(f)) for f in (folder / config).glob("*.parquet"))
-        alone = [folder / f"{name}.parquet" for name in (config, layout.files.get(table)) if name]
-        files = files or [glob.escape(str(f)) for f in alone if f.is_file()][:1]
+        single = [folder / f"{name}.parquet" for name in (config, layout.files.get(table)) if name]
+        files = files or [glob.escape(str(f)) for f in single if f.is_file()][:1]
         if not files and layout is ROWS:
             raise CollectionError(f"beside {ROWS_FILE} there is no {config}/*.parquet", where,
                                   "Put the corpus there, as Parquet in the columns of Sophia's")
@@ -325,7 +329,18 @@ def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> 
             raise CollectionError(f"the folder has no README.md with configs and no {config}/*.parquet",
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
         return {"path": "parquet", "data_files": {layout.split: files}}
+    if folder.is_dir():
+        require_own_files(folder)
     return {"path": where, "name": config, "revision": revision}
+
+
+def _require_plain(folder: Path, alone: bool) -> None:
+    """Raises CollectionError for a path in which `datasets` would fill in a variable of the environment,
+    see a chain of file systems or, where a README names the files, a pattern."""
+    sign = re.search(r"\$[\w{]|::" if alone else r"\$[\w{]|::|\[", str(folder))
+    if sign:
+        raise CollectionError(f"the folder's path holds {sign[0]!r}, which the reader of tables takes for "
+                              "something else", folder, "Rename the folder, or move it")
 
 
 def _builder(arguments: dict, where: str, layout: Layout, table: str, revision: str | None):

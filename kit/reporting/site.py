@@ -111,6 +111,8 @@ def _stated(file: Path) -> dict:
     try:
         stated = json.loads(file.read_text(encoding="utf-8"))
         names = [Path(name) for name in stated["scorecards"]]
+        if file.name.startswith("."):  # "...json" would name the folder above
+            raise ValueError("no experiment's name begins with a dot")
         if not names or any(path.name != str(path) or path.suffix != ".json" for path in names):
             raise ValueError("a scorecard is a file of the folder of scorecards")
         return {"name": file.stem, "environment": str(stated["environment"]), "note": str(stated["note"]),

@@ -1,9 +1,13 @@
 """Texts to vectors: how much of a text a model reads, and the unit vector that it makes of it.
 
 A text is read in spans of the model's token limit, prompt included: the first only, as models are
-published, or up to so many, whose vectors are pooled into one. Padding changes a vector by some
-1e-7, so texts of like length go through the model together but no ranking hangs on who they were:
-scores are rounded to six decimals.
+published, or up to so many, whose vectors are pooled into one.
+
+Padding changes a vector by some 1e-7, which is enough to part two equal texts. So only texts of one
+number of tokens go through the model together, and nothing is padded: on one machine a text's vector
+hangs neither on the texts beside it nor on the size of a batch, the order of a corpus or the number of
+threads. Another processor, device or release of a library may change it; scores, which are rounded to six
+decimals, agree to `TOLERANCE`.
 """
 
 import json
@@ -19,6 +23,7 @@ from kit.progress import Tally
 from kit.retrieval.vectors import Encoded
 
 HEAD = 8             # characters a token: patents have some 5, so a head nearly always suffices
+TOLERANCE = 2e-6     # of a score: measured are 2e-7 between kernels, one unit of the sixth decimal
 BY_WORDS = {"BertPreTokenizer", "WhitespaceSplit", "Whitespace"}  # never a token across a blank
 
 
@@ -33,9 +38,10 @@ def encode(model, texts: list[str], prompt: str, batch_size: int, spans: int = 1
     if spans == 1:
         pieces, tokens = read_heads(model.tokenizer, [prompt + t for t in texts], limit)
         cut = int((tokens > limit).sum()) if limit else 0
-        return Encoded(_unit_vectors(model, pieces, batch_size), cut)
+        return Encoded(_unit_vectors(model, pieces, np.minimum(tokens, limit or tokens), batch_size), cut)
     read = [read_spans(model.tokenizer, text, prompt, limit, spans) for text in texts]
-    vectors = _unit_vectors(model, [prompt + p for own, _ in read for p in own], batch_size)
+    pieces = [prompt + p for own, _ in read for p in own]
+    vectors = _unit_vectors(model, pieces, _token_counts(model.tokenizer, pieces), batch_size)
     starts = np.cumsum([0, *(len(own) for own, _ in read)])
     pooled = [_pooled(vectors[a:b], pool) for a, b in pairwise(starts)]
     return Encoded(np.array(pooled, np.float32).reshape(len(texts), -1), sum(cut for _, cut in read))
@@ -50,12 +56,15 @@ def _pooled(vectors: np.ndarray, pool: str) -> np.ndarray:
     return (one / max(np.linalg.norm(one), 1e-12)).astype(np.float32)
 
 
-def _unit_vectors(model, pieces: list[str], batch_size: int) -> np.ndarray:
-    # it sorts the pieces by length; prompt "": they have theirs, and a model's own default is not
-    # to be added unseen
-    with _told(model, -(-len(pieces) // batch_size)):
-        vectors = model.encode(pieces, batch_size=batch_size, prompt="", show_progress_bar=False,
-                               normalize_embeddings=True, convert_to_numpy=True).astype(np.float32)
+def _unit_vectors(model, pieces: list[str], lengths: np.ndarray, batch_size: int) -> np.ndarray:
+    """A unit vector, float32, a piece. lengths: the tokens of each that the model reads."""
+    alike = [np.flatnonzero(lengths == n) for n in np.unique(lengths)]
+    vectors = np.empty((len(pieces), model.get_embedding_dimension()), np.float32)
+    with _told(model, sum(-(-len(own) // batch_size) for own in alike)):
+        for own in alike:
+            # prompt "": they have theirs, and a model's own default is not to be added unseen
+            vectors[own] = model.encode([pieces[i] for i in own], batch_size=batch_size, prompt="",
+                                        show_progress_bar=False, normalize_embeddings=True, convert_to_numpy=True)
     if not np.isfinite(vectors).all():
         raise SearchError("the model makes vectors that are no numbers", "embedding_model",
                           "Fetch it anew; half precision on a device may overflow")
@@ -191,6 +200,9 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
         return SentenceTransformer(source, revision=revision, device=device,
                                    model_kwargs={"use_safetensors": True})
     except Exception as error:  # hub, file and format errors come in many kinds
+        if "trust_remote_code" in str(error):  # the library's advice, for which there is no parameter
+            raise SearchError("the model brings code of its own, which the kit does not run", source,
+                              "Give a model that needs none") from error
         raise SearchError(f"the model can't be loaded: {type(error).__name__}: {error}", source,
                           advice or "Give a sentence-transformers folder, or a hub id that is "
                           "cached or can be reached") from error

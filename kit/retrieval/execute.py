@@ -19,6 +19,7 @@ from kit import SUITE_VERSION, ledger
 from kit.collection.schema import require_sound
 from kit.errors import RunError, SearchError
 from kit.files import (
+    below,
     digest_of,
     digest_of_file,
     find_path,
@@ -39,6 +40,7 @@ from kit.retrieval.run import (
     cut_at,
     documents_of,
     passages_of,
+    rank_within_ids,
     ranked,
     ranks_within,
     schema_of,
@@ -46,10 +48,13 @@ from kit.retrieval.run import (
     write_run,
 )
 from kit.retrieval.shipped import make_system, system_names
-from kit.retrieval.system import Answer, said
+from kit.retrieval.system import Answer, one_line, said
 from kit.text.views import Titled, declaration, require_given, texts
+from kit.visible import discreet
 
 BLOCK = 128  # queries searched, checked and saved at a time
+_WHOLE = reprlib.Repr()  # of a text all, since what is hidden in it is found in the whole only
+_WHOLE.maxstring = _WHOLE.maxother = 10_000
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
 
 
@@ -179,11 +184,14 @@ def read_manifest(path: Path) -> dict:
 
 
 def query_positions(collection, params: Params) -> np.ndarray:
-    """The rows of `queries` that are searched: all, or a sample drawn by the seed, in order."""
-    n = len(collection.ids("queries"))
-    if params.sample is None or params.sample >= n:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(params.seed).choice(n, params.sample, replace=False))
+    """The rows of `queries` that are searched, in order: all, or a sample drawn by the seed. It is drawn
+    of the ids in their own order, so that a table in another order gives the same queries."""
+    ids = collection.ids("queries")
+    if params.sample is None or params.sample >= len(ids):
+        return np.arange(len(ids))
+    by_id = np.argsort(rank_within_ids(pa.array(ids, pa.string())))
+    drawn = np.random.default_rng(params.seed).choice(len(ids), params.sample, replace=False)
+    return np.sort(by_id[drawn])
 
 
 def searched_ids(collection, params: Params) -> pd.Series:
@@ -215,7 +223,7 @@ def run_key(stated: dict) -> str:
 def _folder(params: Params, stated: dict) -> Path:
     """One folder for each set of conditions: the name, and a digest of all that is stated."""
     name = f"{safe_name(stated['system']['name'], 'system')}-{run_key(stated)[:10]}"
-    return outputs_folder(params.outputs) / "runs" / stated["environment"] / name
+    return below(outputs_folder(params.outputs) / "runs", stated["environment"]) / name
 
 
 def _counted(stated: dict) -> str:
@@ -262,7 +270,7 @@ def _recorded(stated: dict, folder: Path, params: Params, **more):
     except BaseException as error:
         status = "failed" if isinstance(error, Exception) else "stopped"
         with ledger.opened(params.outputs) as book:
-            book.end(run.sha256, status, reason=f"{type(error).__name__}: {error}"[:500])
+            book.end(run.sha256, status, reason=discreet(f"{type(error).__name__}: {error}")[:500])
         raise
     _reopened(folder, params)
 
@@ -468,12 +476,12 @@ def misbehaviour(answer: Answer, topk: int, doc_ids: set[str]) -> str | None:
         return f"{len(ids)} identifiers, where {topk} were asked for"
     strange = [i for i in ids if not isinstance(i, str)]
     if strange:  # None among them
-        return f"{reprlib.repr(strange[0])} where an identifier, a text, is asked for"
+        return f"{one_line(_WHOLE.repr(strange[0]), 80)} where an identifier, a text, is asked for"
     if passages is None and len(set(ids)) < len(ids):
-        return f"identifier {shown(next(i for i in ids if ids.count(i) > 1))} twice"
+        return f"identifier {shown(discreet(next(i for i in ids if ids.count(i) > 1)))} twice"
     unknown = next((i for i in ids if i not in doc_ids), None)
     if unknown is not None:
-        return f"identifier {shown(unknown)}, which the corpus lacks"
+        return f"identifier {shown(discreet(unknown))}, which the corpus lacks"
     if scores is not None and not _finite(scores, len(ids)):
         return "scores that are no finite float32, or not one an identifier"
     return None

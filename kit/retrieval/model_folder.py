@@ -11,6 +11,7 @@ POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max",
             "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "lasttoken",
             "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
             "pooling_mode_weightedmean_tokens": "weightedmean"}
+KINDS = ("Transformer", "Pooling", "Dense", "Normalize", "LayerNorm", "Dropout")
 ROLES = {"query": ("query", "q_text"), "corpus": ("document", "passage", "corpus", "pos_text")}
 
 
@@ -80,6 +81,12 @@ def _parts(folder: Path, modules: list | None) -> list[tuple[str, str]]:
     stated, home = [m if isinstance(m, dict) else {} for m in modules or ()], folder.resolve()
     if not all(isinstance(m.get(name), str) for m in stated for name in ("type", "path")):
         raise _damaged(folder / "modules.json", "a module lacks type or path")
+    foreign = next((m["type"] for m in stated if not m["type"].startswith("sentence_transformers.")
+                    or m["type"].split(".")[-1] not in KINDS), None)
+    if foreign is not None:  # to load it would run whatever code bears that name
+        raise SearchError(f"modules.json names {foreign[:80]!r}, which is no module of a model that the "
+                          "kit loads", folder, f"Give a model of {', '.join(KINDS)}; code that a model "
+                          "brings is not run")
     parts = [(m["type"].split(".")[-1], m["path"]) for m in stated]
     outside = next((path for _, path in parts if "\0" in path
                     or not (folder / path).resolve().is_relative_to(home)), None)

@@ -70,9 +70,13 @@ def make_server(collection, view: str, host: str, port: int) -> ThreadingHTTPSer
         raise SearchError(f"the address can't be bound: {error}", _address(host, port),
                           "Give another --port; 0 takes a free one" if of_port else
                           "Give another --host, such as 127.0.0.1") from error
-    server.system = Bm25(cache=index_folder())
-    server.system.expect(corpus_of(collection, view))
-    server.system.prepare(list(collection.ids("corpus")), texts(collection, "corpus", view))
+    try:
+        server.system = Bm25(cache=index_folder())
+        server.system.expect(corpus_of(collection, view))
+        server.system.prepare(list(collection.ids("corpus")), texts(collection, "corpus", view))
+    except BaseException:
+        server.server_close()  # else the port stays taken
+        raise
     server.about = {"name": server.system.name, "version": server.system.version,
                     "collection": collection.source, "view": view,
                     "fingerprint": collection.fingerprints["together"]}

@@ -22,6 +22,7 @@ from urllib3.util import Retry, Timeout, parse_url
 from kit.errors import SearchError
 from kit.params import Params
 from kit.retrieval.system import Answer
+from kit.visible import forms, keep_secret
 
 PLAIN = "valve"  # the question that shows whether the service is up
 REFUSALS = {*range(300, 400), 401, 403, 404, 405, 407, 410}  # of the call, whatever the query is
@@ -98,6 +99,7 @@ class Service:
                          "parallel": parallel, "retries": retries, "device": "the service's own"}
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._token:
+            keep_secret(self._token)
             self._headers["Authorization"] = f"Bearer {self._token}"
         self._pool = urllib3.PoolManager(maxsize=parallel)
         self._pool.pool_classes_by_scheme = {"http": _Http, "https": _Https}
@@ -262,15 +264,15 @@ def _token(variable: str | None) -> str | None:
 
 
 def _holds(value, token: str) -> bool:
-    """Whether a JSON value has the token in a text, a key or a number, however deep."""
-    left = [value]
+    """Whether a JSON value has the token, plain or encoded, in a text, a key or a number, however deep."""
+    left, said = [value], {token, *forms(token)}
     while left:
         part = left.pop()
         if isinstance(part, dict):
             left += [*part, *part.values()]
         elif isinstance(part, list):
             left += part
-        elif token in str(part):
+        elif any(form in str(part) for form in said):
             return True
     return False
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from kit import SUITE_VERSION
 from kit.errors import ParamsError, SearchError
-from kit.files import digest_of_file, outputs_folder, safe_name, write_json
+from kit.files import below, digest_of_file, outputs_folder, safe_name, write_json
 from kit.params import Params
 from kit.provenance import git_state, machine
 from kit.retrieval.by_passage import require_aggregation
@@ -155,7 +155,7 @@ def sweep_cell(collection, name: str, length: int, params: Params) -> Cell:
         "system": {"name": system.name, "version": system.version, "given": given},
         "views": {"query": declaration(params.query_view), "corpus": declaration(params.corpus_view)},
         "aggregations": aggregations}
-    folder = (outputs_folder(params.outputs) / "cache" / "sweeps" / stated["environment"]
+    folder = (below(outputs_folder(params.outputs) / "cache" / "sweeps", stated["environment"])
               / f"{safe_name(name, 'system')}-{length}-{run_key(stated)[:10]}")
     with only_one(folder):
         if not _is_whole(folder, aggregations):

@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kit.visible import discreet
+
 
 class Answer(NamedTuple):
     """One query's ranking: identifiers, best first, and their float32 scores (None: an order).
@@ -48,8 +50,9 @@ def top_k(scores: np.ndarray, places: np.ndarray, k: int) -> np.ndarray:
 
 
 def one_line(text: str, most: int) -> str:
-    """A foreign text as one line of at most that many characters, all of which UTF-8 can hold."""
-    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode()[:most].rstrip()
+    """A foreign text as one line of at most that many characters, all of which UTF-8 can hold, and
+    without a secret."""
+    return " ".join(discreet(text).split()).encode("utf-8", "backslashreplace").decode()[:most].rstrip()
 
 
 def said(error: BaseException) -> str:

@@ -59,6 +59,9 @@ def keep(folder: Path | None, key, size: int, dimensions: int, dtype: str, texts
 def _folder(home: Path, name: str) -> Path:
     folder = home / name[:2] / name
     folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder / ARRAY, folder / RECORDS):
+        if path.is_symlink():  # planted: it would be written through
+            path.unlink()
     return folder
 
 
