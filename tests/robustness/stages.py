@@ -143,17 +143,18 @@ def stages_killed_after(values: dict, seconds: float) -> None:
 # --- what a run has left --------------------------------------------------------------------------
 
 def runs_and_figures(outputs: Path) -> dict[str, bytes]:
-    """Every run's bytes, and every card's figures, by file; a card's without its time."""
+    """Every run's bytes, and every card's figures, by file; a card's without its time, and without the
+    label that says that somebody works on the code."""
     runs = {str(f.relative_to(outputs)): f.read_bytes() for f in outputs.glob("runs/*/*/run.parquet")}
-    cards = {f.name.split("_", 1)[1]: json.dumps(json.loads(f.read_text())["figures"]).encode()
+    cards = {f.name.split("_", 1)[1].replace("_DIRTY", ""): json.dumps(json.loads(f.read_text())["figures"]).encode()
              for f in outputs.glob("reports/scorecards/*.json")}
     return runs | cards
 
 
 def names(outputs: Path) -> list[str]:
-    """The files and folders of an outputs folder, times left out of their names, each as often as it
-    stands there."""
-    return sorted(re.sub(r"\d{8}T\d{6}Z", "TIME", str(f.relative_to(outputs)))
+    """The files and folders of an outputs folder, each as often as it stands there; names as in
+    `runs_and_figures`."""
+    return sorted(re.sub(r"\d{8}T\d{6}Z", "TIME", str(f.relative_to(outputs))).replace("_DIRTY", "")
                   for f in outputs.rglob("*"))
 
 
