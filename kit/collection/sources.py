@@ -2,6 +2,7 @@
 
 import glob
 import logging
+import os
 import re
 import warnings
 from dataclasses import dataclass, field, replace
@@ -265,7 +266,7 @@ def layout_of(source: str) -> str:
 def _layout(where: str, entry: Entry | None) -> Layout:
     """The registry's layout; of a folder, the one whose own files lie in it."""
     folder = Path(where)
-    if folder.is_dir() and (folder / ROWS_FILE).exists():
+    if folder.is_dir() and os.path.lexists(folder / ROWS_FILE):  # a link to nowhere is a file lost
         tables = [name for name in ("queries", "qrels", "relations") if (folder / name).exists()]
         if tables:
             raise CollectionError(
