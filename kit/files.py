@@ -33,8 +33,16 @@ def outputs_folder(outputs: str = "outputs") -> Path:
 def find_path(name: str) -> Path:
     """A user's path: from the working folder, else from the project's root."""
     path = _expanded(name)
-    return path if path.exists() or path.is_absolute() else (
-        ROOT / path if (ROOT / path).exists() else path)
+    return path if is_there(path) or path.is_absolute() else (
+        ROOT / path if is_there(ROOT / path) else path)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; none has a name that is too long."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _expanded(name: str) -> Path:

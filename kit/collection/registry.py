@@ -167,10 +167,10 @@ class _Loader(yaml.SafeLoader):
     """YAML in which a key stands once, and a value that has parts stands where it is written."""
 
     def construct_mapping(self, node, deep=False):
-        keys = [key.value for key, _ in node.value]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
+        keys, seen = [str(key.value) for key, _ in node.value], set()
+        twice = next((key for key in keys if key in seen or seen.add(key)), None)
         if twice is not None:
-            raise yaml.YAMLError(f"the key '{str(twice)[:80]}' stands twice")
+            raise yaml.YAMLError(f"the key '{twice[:80]}' stands twice")
         return super().construct_mapping(node, deep)
 
     def compose_node(self, parent, index):

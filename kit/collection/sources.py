@@ -25,6 +25,7 @@ from kit.collection.cached import cached_builder
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
+from kit.collection.readme import README, require_configs
 from kit.collection.registry import (
     Entry,
     folder_entry,
@@ -44,7 +45,7 @@ from kit.collection.schema import (
     find_faults,
 )
 from kit.errors import CollectionError
-from kit.files import find_path, safe_name
+from kit.files import find_path, is_there, safe_name
 
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
 disable_progress_bars()  # nor of the hub's
@@ -240,14 +241,14 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     if entry is not None:
         return entry.hub or str(miniature.folder(entry.name)), entry, entry.environment
     path = find_path(source)
-    if path.is_dir():
+    if is_there(path) and path.is_dir():
         environment = safe_name(path.resolve().name, "collection")
         return str(path), folder_entry(environment), environment
-    if path.exists():
+    if is_there(path):
         raise CollectionError("a collection is a folder, and this is a file", source, _known())
-    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
+    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source) and len(source) <= 200:
         return source, None, safe_name(source, "collection")
-    raise CollectionError("there is no such collection or folder", source, _known())
+    raise CollectionError("there is no such collection or folder", source[:200], _known())
 
 
 def anywhere(source: str) -> str:
@@ -274,6 +275,9 @@ def _layout(where: str, entry: Entry | None) -> Layout:
                 "Keep one of them")
         return ROWS
     looks = folder.is_dir() and _has_relations(folder)
+    if looks and os.path.lexists(folder / "qrels"):
+        raise CollectionError("the folder holds relations and qrels, two sets of pairs", where,
+                              "Keep one of them")
     return DAPFAM if looks or (entry is not None and entry.layout == DAPFAM.name) else SOPHIA
 
 
@@ -282,7 +286,7 @@ def _has_relations(folder: Path) -> bool:
     file of relations bears another name."""
     if any(folder.glob("relations*")) or (folder / f"{DAPFAM.files['qrels']}.parquet").exists():
         return True
-    readme = folder / "README.md"
+    readme = folder / README
     return readme.is_file() and bool(_RELATIONS.search(readme.read_bytes()))
 
 
@@ -313,7 +317,7 @@ def _open_table(where: str, layout: Layout, table: str, revision: str | None, st
 def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> dict:
     """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
     folder, config = Path(where), layout.configs[table]
-    if folder.is_dir() and (layout is ROWS or not (folder / "README.md").exists()):
+    if folder.is_dir() and (layout is ROWS or not os.path.lexists(folder / README)):
         files = sorted(glob.escape(str(f)) for f in (folder / config).glob("*.parquet"))
         alone = [folder / f"{name}.parquet" for name in (config, layout.files.get(table)) if name]
         files = files or [glob.escape(str(f)) for f in alone if f.is_file()][:1]
@@ -324,6 +328,8 @@ def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> 
             raise CollectionError(f"the folder has no README.md with configs and no {config}/*.parquet",
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
         return {"path": "parquet", "data_files": {layout.split: files}}
+    if folder.is_dir():
+        require_configs(folder, layout)
     return {"path": where, "name": config, "revision": revision}
 
 
@@ -414,8 +420,12 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
     if "BuilderConfig" in str(error):
         return CollectionError(f"there is no table '{table}'", where,
                                "The README's configs must name queries, corpus and qrels")
-    return CollectionError(f"the table {table} can't be read: {type(cause).__name__}: {cause}", where,
-                           "Give a folder in the hub's layout, or fetch the data set anew")
+    if "DataFilesNotFound" in type(error).__name__ or isinstance(error, FileNotFoundError):
+        return CollectionError(f"the files of the table {table} are not there, or are no Parquet", where,
+                               f"Mend the paths in {README}, or fetch the data set anew")
+    return CollectionError(
+        f"the table {table} can't be read: {type(cause).__name__}: {str(cause)[:300]}", where,
+        "Give a folder in the hub's layout, or fetch the data set anew")
 
 
 for _name in ("datasets", "huggingface_hub"):
