@@ -37,6 +37,11 @@ def find_path(name: str) -> Path:
         ROOT / path if is_there(ROOT / path) else path)
 
 
+def resolved(path: Path) -> Path:
+    """The path without links; of a link that leads to itself, as far as it goes."""
+    return Path(os.path.realpath(path))
+
+
 def is_there(path: Path) -> bool:
     """Whether there is such a file or folder; none has a name that is too long."""
     try:

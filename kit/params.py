@@ -30,9 +30,9 @@ class Params(BaseModel):
     corpus_view: str = Field("tacd", description="what a system sees of a document")
     protocol: Literal["all", "xy", "a"] = Field("all", description="which pairs count as relevant")
     measures: list[str] = Field(MEASURES, min_length=1, description="names as ir_measures has them")
-    depth: int = Field(100, ge=1, description="documents a query in a run")
-    sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
-    seed: int = Field(0, ge=0, description="draws the sample and the intervals")
+    depth: int = Field(100, ge=1, le=10_000_000, description="documents a query in a run")
+    sample: int | None = Field(None, ge=1, le=10**9, description="search this many queries only; not quotable")
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
         "bm25, embedding, bm25-passages, embedding-passages, service, object, fusion, "
         "names in run_files"))
@@ -75,7 +75,7 @@ class Params(BaseModel):
         "text put before every query; null: as published; not listed: to be declared"))
     embedding_corpus_prompt: str | None = Field(None, description=(
         "text put before every document; null: as published; not listed: to be declared"))
-    embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
+    embedding_max_tokens: int | None = Field(None, ge=1, le=10**6, description="null: the model's limit")
     embedding_spans: int = Field(1, ge=1, le=1000, description=(
         "spans of max_tokens that are read of a text, at most"))
     embedding_span_pool: Literal["mean", "max"] = Field(
@@ -83,7 +83,7 @@ class Params(BaseModel):
     embedding_vectors: Literal["float32", "float16"] = Field(
         "float32", description="how vectors are kept")
     embedding_device: str | None = Field(None, description="null: a GPU where there is one")
-    embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
+    embedding_batch_size: int = Field(32, ge=1, le=10**6, description="texts encoded at a time")
     service_url: str | None = Field(None, description="where the service takes its POST")
     service_name: str = Field("service", min_length=1, max_length=80,
                               description="what scorecards call the service")

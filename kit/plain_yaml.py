@@ -9,6 +9,8 @@ from collections.abc import Hashable
 
 import yaml
 
+LONGEST = 1_000_000  # characters of a document
+DEEPEST = 100  # levels within each other: PyYAML takes quadratic time over them
 MOST = 100_000  # values of a document, each alias counted with all that it stands for
 SHOWN = 60  # characters of a key in a message
 _PLAIN = (("null", r"null|Null|NULL|~|", "nN~"), ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
@@ -17,16 +19,30 @@ _PLAIN = (("null", r"null|Null|NULL|~|", "nN~"), ("bool", r"true|True|TRUE|false
            "-+0123456789."))
 
 
-class _Loader(yaml.SafeLoader):
-    """PyYAML's own without objects, merges and the kinds that only version 1.1 has."""
+class Bounded(yaml.SafeLoader):
+    """PyYAML's own without objects, within bounds."""
 
-    yaml_implicit_resolvers: dict = {}
+    def fetch_flow_collection_start(self, kind):
+        if self.flow_level >= DEEPEST:
+            raise yaml.YAMLError("it is nested too deeply")
+        super().fetch_flow_collection_start(kind)
+
+    def add_indent(self, column):
+        if len(self.indents) > DEEPEST:
+            raise yaml.YAMLError("it is nested too deeply")
+        return super().add_indent(column)
 
     def get_single_node(self):
         node = super().get_single_node()
         if node is not None and _size(node, {}) > MOST:
             raise yaml.YAMLError("its anchors stand for too much, or for themselves")
         return node
+
+
+class _Loader(Bounded):
+    """The same without merges and the kinds that only version 1.1 has."""
+
+    yaml_implicit_resolvers: dict = {}
 
     def construct_mapping(self, node, deep=False):
         seen = set()
@@ -51,6 +67,8 @@ _Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader
 def read(text: str):
     """The value of a YAML document. Raises ValueError, in one sentence with line and column, for what
     is none, for a key that stands twice, a tag of an object, and for too much of anything."""
+    if len(text) > LONGEST:
+        raise ValueError(f"it has more than {LONGEST:,} characters")
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:

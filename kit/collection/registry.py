@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kit.errors import CollectionError
 from kit.files import find_path, locked, outputs_folder, write_text
+from kit.plain_yaml import Bounded
 
 REGISTRY = Path(__file__).with_name("registry.yaml")
 HEADER = "# Generations pinned here by `python -m kit pin`, merged over the kit's own registry.\n\n"
@@ -163,7 +164,7 @@ class _Stated(_Pinned):
     calibration: list[_Target] = []
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(Bounded):
     """YAML in which a key stands once, and a value that has parts stands where it is written."""
 
     def construct_mapping(self, node, deep=False):

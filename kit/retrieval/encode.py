@@ -16,6 +16,7 @@ import numpy as np
 
 from kit.errors import SearchError
 from kit.progress import Tally
+from kit.retrieval.system import one_line
 from kit.retrieval.vectors import Encoded
 
 HEAD = 8             # characters a token: patents have some 5, so a head nearly always suffices
@@ -188,12 +189,27 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
     transformers_logging.disable_progress_bar()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     try:
-        return SentenceTransformer(source, revision=revision, device=device,
-                                   model_kwargs={"use_safetensors": True})
+        model = SentenceTransformer(source, revision=revision, device=device,
+                                    model_kwargs={"use_safetensors": True})
+        _require_own_tokens(model, source)
+        return model
+    except SearchError:
+        raise
     except Exception as error:  # hub, file and format errors come in many kinds
-        raise SearchError(f"the model can't be loaded: {type(error).__name__}: {error}", source,
+        raise SearchError(f"the model can't be loaded: {one_line(f'{type(error).__name__}: {error}', 300)}", source,
                           advice or "Give a sentence-transformers folder, or a hub id that is "
                           "cached or can be reached") from error
+
+
+def _require_own_tokens(model, source: str) -> None:
+    """Raises SearchError for a tokenizer that has tokens beyond the model's own."""
+    bert = getattr(model[0], "auto_model", None)
+    if bert is None or model.tokenizer is None:
+        return
+    known, last = bert.get_input_embeddings().num_embeddings, max(model.tokenizer.get_vocab().values(), default=0)
+    if last >= known:
+        raise SearchError(f"the tokenizer is another model's: it has the token {last}, and the model {known} tokens",
+                          source, "Fetch the model's folder anew")
 
 
 def set_up(model, pooling: str, max_tokens: int | None, source: str):

@@ -40,10 +40,12 @@ TEXTS = [  # a file's text, what, do
     ("a set", "systems: !!set {bm25}\n", "systems: Input should be a valid list", "Write a list"),
     ("bytes", "collection: !!binary aGVsbG8=\n", "collection: Input should be a valid string", "Put the text in quotes"),
     ("a deep nest", "systems: " + "[" * 5000 + "]" * 5000, "nested too deeply", EXAMPLE),
+    ("a nest of a hundred thousand", "systems: " + "[" * 100_000, "nested too deeply", EXAMPLE),
+    ("a nest of dashes", "- " * 50_000, "nested too deeply", EXAMPLE),
+    ("more than a megabyte", "# " + "x" * 10**6 + "\ndepth: 5\n", "it has more than 1,000,000 characters", EXAMPLE),
     ("a deep nest of mappings", "run_files: " + "{a: " * 5000, "nested too deeply", EXAMPLE),
     ("a NUL", "depth: 5\0\n", "can't be read: unacceptable character", EXAMPLE),
     ("an escape", "collection: \x1b[2J\n", "can't be read: unacceptable character", EXAMPLE),
-    ("half a character", 'collection: "\\ud800"\n', "collection: ", "Give each parameter"),
     ("an unknown parameter", "dept: 5\n", "unknown parameter 'dept'", "Known are experiment"),
     ("a parameter of another case", "Depth: 5\n", "unknown parameter 'Depth'", "Known are experiment"),
     ("a thousand unknown parameters", "".join(f"k{n}: 1\n" for n in range(1000)), "'k4' and 995 more", "Known are"),
@@ -113,13 +115,13 @@ GIVEN = [  # -p NAME VALUE, what, do
     ("depth", "", "Input should be a valid integer, not None", DIGITS),
     ("depth", "many", "not 'many'", DIGITS), ("depth", "1_000", "not '1_000'", DIGITS),
     ("depth", "9" * 10_000, "the value of depth is not YAML", "Write a list"),
-    ("depth", "9" * 400, "depth", "Give each"),
+    ("depth", "9" * 400, "less than or equal to 10000000, not 999", "Give each"),
+    ("systems", "[" * 10**5, "the value of systems is not YAML", "Write a list"),
     ("systems", "[bm25", "the value of systems is not YAML: '[bm25'", "Write a list"),
     ("systems", "bm25", "Input should be a valid list, not 'bm25'", "Write a list"),
     ("systems", "bm25,embedding", "Input should be a valid list", "Write a list"),
     ("systems", "!!python/object/apply:os.getcwd []", "the value of systems is not YAML", "Write a list"),
     ("systems", "[" * 5000, "the value of systems is not YAML", "Write a list"),
-    ("systems", "[" + "x, " * 50_000 + "]", "systems", "python -m kit"),
     ("run_files", "{a: x, a: y}", "the value of run_files is not YAML", "Write a list"),
     ("protocol", "null", "Input should be 'all', 'xy' or 'a', not 'null'", "Give each"),
     ("streaming", "yes", "Input should be a valid boolean, not 'yes'", "Write true or false"),
@@ -130,11 +132,12 @@ PLACES = [
     ("a folder", lambda home: ["run", _made(home.path / FILE)], "can't be read: Is a directory", EXAMPLE),
     ("a link to itself", lambda home: ["run", _loop(home.path / FILE)], "can't be read: Too many levels", EXAMPLE),
 ]
-SYSTEMS = [  # of sound parameters, what no experiment can do
+SYSTEMS = [
+    ("a collection of half a character", {"collection": "\ud800"}, "no such collection", "\\ud800", "Give one of"),  # of sound parameters, what no experiment can do
     ("an unknown system", {"systems": "[bm26]"}, "unknown system 'bm26'", "systems", "Known are"),
     ("no system", {"systems": "[]"}, "no system to search with", "systems", "Name one"),
     ("an unknown view", {"query_view": "tacdx"}, "tacdx", "query_view", "Give"),
-    ("an unknown measure", {"measures": "[bpref]"}, "bpref", "no meaning", "se"),
+    ("an unknown measure", {"measures": "[bpref]"}, "bpref has no meaning", "measures", "Leave it out"),
     ("a run file under a system's name", {"run_files": "{bm25: x.trec}"}, "a run file can't be named 'bm25'", "run_files",
      "Give it a short name"),
     ("a run file that is not there", {"run_files": "{mine: x.trec}"}, "there is no such run file", "x.trec", "Give a TREC"),
@@ -195,8 +198,8 @@ DAMAGES = [
     *(Damage(name, _file(text), what, FILE, do) for name, text, what, do in TEXTS),
     *(Damage(name, _file(raw), what, FILE, do) for name, raw, what, do in RAW),
     *(Damage(f"{name}: {value[:40]}", _file(f"{name}: {value}\n"), what, FILE, do) for name, value, what, do in VALUES),
-    *(Damage(f"-p {name} {value[:40]}", lambda home, n=name, v=value: ["run", "-p", n, v], what, "-p" if do != "python -m kit"
-             else "-p", do) for name, value, what, do in GIVEN if do != "python -m kit"),
+    *(Damage(f"-p {name} {value[:40]}", lambda home, n=name, v=value: ["run", "-p", n, v], what, "-p", do)
+      for name, value, what, do in GIVEN),
     *(Damage(name, make, what, FILE, do) for name, make, what, do in PLACES),
     *(Damage(name, _experiment(values), *said) for name, values, *said in SYSTEMS),
 ]
