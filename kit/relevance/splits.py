@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from kit.collection.schema import ID_COLUMN
+from kit.collection.schema import ID_COLUMN, shown
 from kit.errors import KitError, ParamsError
 from kit.files import find_path, written_whole
 from kit.relevance.alike import Signatures, equal_texts, known_pairs, near_groups
