@@ -9,6 +9,7 @@ scores are rounded to six decimals.
 import json
 import logging
 import os
+import re
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -189,8 +190,10 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
     transformers_logging.disable_progress_bar()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     try:
-        model = SentenceTransformer(source, revision=revision, device=device,
-                                    model_kwargs={"use_safetensors": True})
+        with _heard("transformers.modeling_utils") as heard:
+            model = SentenceTransformer(source, revision=revision, device=device,
+                                        model_kwargs={"use_safetensors": True})
+        _require_all_weights(heard, source)
         _require_own_tokens(model, source)
         return model
     except SearchError:
@@ -199,6 +202,39 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
         raise SearchError(f"the model can't be loaded: {one_line(f'{type(error).__name__}: {error}', 300)}", source,
                           advice or "Give a sentence-transformers folder, or a hub id that is "
                           "cached or can be reached") from error
+
+
+@contextmanager
+def _heard(name: str):
+    """What a logger says meanwhile, kept in a list and not printed."""
+    class Kept(logging.Handler):
+        def emit(self, record):
+            heard.append(record.getMessage())
+
+    heard, logger, handler = [], logging.getLogger(name), Kept()
+    level, propagates = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    try:
+        yield heard
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
+
+
+_MISSING = re.compile(r"^(\S+)\s*\|\s*(?:\x1b\[\d+m)*MISSING", re.MULTILINE)
+
+
+def _require_all_weights(heard: list[str], source: str) -> None:
+    """Raises SearchError for weights that the file lacks: they would be drawn at random. A head that
+    sentence models do not use, the pooler, may lack."""
+    lacking = [name for text in heard for name in _MISSING.findall(text) if "pooler." not in name]
+    if lacking:
+        raise SearchError(f"its weights lack {one_line(lacking[0], 80)}"
+                          + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+                          + ", which would be drawn at random", source, "Fetch the model's folder anew")
 
 
 def _require_own_tokens(model, source: str) -> None:

@@ -153,6 +153,8 @@ def _limit(folder: Path, config: dict) -> int | None:
     tokenizer's and the positions'."""
     stated = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length")
     if isinstance(stated, int):
+        if stated < 1:
+            raise _damaged(folder / "sentence_bert_config.json", f"its max_seq_length is {stated}")
         return stated
     ends = (_json(folder / "tokenizer_config.json", {}).get("model_max_length"),
             config.get("max_position_embeddings"))

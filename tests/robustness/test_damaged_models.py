@@ -1,11 +1,13 @@
 """Damaged model folders are refused in one line that says what, where and what to do; no code of theirs runs."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from damage import models
-from damage.harness import require_refused
+from damage.harness import bounded, require_refused, require_said, snapshot
+
+from kit.errors import SearchError
+from kit.retrieval.dense import Dense
 
 
 @pytest.fixture
@@ -21,7 +23,16 @@ def test_a_damaged_folder(model, capsys, damage):
 
 
 @pytest.mark.parametrize("damage", models.LOADS, ids=lambda d: d.name)
-def test_a_folder_that_can_not_be_loaded(model, capsys, monkeypatch, damage):
+def test_a_folder_that_can_not_be_loaded(model, monkeypatch, damage):
+    damage.make(model)
+    (model.path / "tiny" / "evil.py").write_text("open('pwned', 'w')\nclass Model: pass\n")
+    before = snapshot(model.path)
     monkeypatch.chdir(model.path)
-    require_refused(damage, model, capsys)
-    assert not Path("pwned").exists()
+    with bounded(), pytest.raises(SearchError) as error:
+        assert Dense(str(model.path / "tiny"), pooling="mean", query_prompt="", corpus_prompt="").settings
+    require_said(damage, str(error.value), model.path)
+    assert snapshot(model.path) == before
+
+
+def test_the_folder_itself_is_loaded(model):
+    assert Dense(str(model.path / "tiny"), pooling="mean", query_prompt="", corpus_prompt="").settings["dimensions"] == 32

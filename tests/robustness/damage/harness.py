@@ -72,13 +72,18 @@ def require_refused(damage: Damage, home: Home, capsys) -> str:
     else:
         said = err
         assert out == "" and err.startswith("kit: ") and err.count("\n") == 1
+    require_said(damage, said, home.path)
+    assert snapshot(home.path) == before
+    return said
+
+
+def require_said(damage: Damage, said: str, home: Path) -> None:
+    """Holds a message: short, without a trace, with what, where and what to do, in this order."""
     assert "Traceback" not in said and len(said) < LONGEST, said[:3000]
-    rest = said.replace("\n", " ").replace(str(home.path), "HOME")
+    rest = said.replace("\n", " ").replace(str(home), "HOME")
     for part in (damage.what, damage.where, damage.do):
         assert part and part in rest, f"{part!r} is not where it should be in {said}"
         rest = rest.partition(part)[2]
-    assert snapshot(home.path) == before
-    return said
 
 
 def require_accepted(odd: Accepted, home: Home, capsys) -> None:

@@ -1,4 +1,4 @@
-"""Damaged model folders: `kit models verify NAME FOLDER`, and `kit sweep`, which loads one."""
+"""Damaged model folders: `kit models verify NAME FOLDER`, and what is found when one is loaded."""
 
 import json
 import shutil
@@ -96,14 +96,15 @@ LOADED = [  # found when it is loaded
     ("a width of another model", _json("config.json", _with(hidden_size=48)), "the model can't be loaded", "tiny", GIVE),
     ("a width that is a text", _json("config.json", _with(hidden_size="wide")), "the model can't be loaded", "tiny", GIVE),
     ("a layer less in the weights' header", _raw("model.safetensors", lambda raw: raw.replace(b"layer.1.", b"layer.7.")),
-     "the model can't be loaded", "tiny", GIVE),
+     "its weights lack", "tiny", FETCH),
     ("code of its own in the config", _json("config.json", _with(auto_map={"AutoModel": "evil.Model"}, model_type="evil")),
      "the model can't be loaded", "tiny", GIVE),
     ("a module of another package", _json("modules.json", lambda m: [{**m[0], "type": "os.path.join"}, *m[1:]]),
      "the model can't be loaded", "tiny", GIVE),
     ("a module of the folder's own code", _json("modules.json", lambda m: [{**m[0], "type": "evil.Model"}, *m[1:]]),
      "the model can't be loaded", "tiny", GIVE),
-    ("a limit below nothing", _json("sentence_bert_config.json", _with(max_seq_length=-5)), "limit", "tiny", "."),
+    ("a limit below nothing", _json("sentence_bert_config.json", _with(max_seq_length=-5)), "its max_seq_length is -5",
+     "tiny/sentence_bert_config.json", FETCH),
 ]
 
 
@@ -114,20 +115,6 @@ def _verify(change):
     return make
 
 
-def _load(change):
-    """A sweep, the one command that loads a model in its own process."""
-    def make(model):
-        change(model.path / "tiny")
-        (model.path / "tiny" / "evil.py").write_text("open('pwned', 'w')\nclass Model: pass\n")
-        collection = model.collection(model.path, name="few", queries=[f"q{n}" for n in range(8)],
-                                      qrels=[(f"q{n}", "d1") for n in range(8)])
-        given = {"systems": "[embedding-passages]", "embedding_model": model.path / "tiny", "embedding_pooling": "mean",
-                 "embedding_query_prompt": "", "embedding_corpus_prompt": "", "sweep_lengths": "[64]", "passage_length": "64", "query_view": "ta",
-                 "corpus_view": "ta", "measures": "[RR]", "outputs": model.path / "out", "embedding_device": "cpu"}
-        return ["sweep", collection, *(word for name, value in given.items() for word in ("-p", name, value))]
-    return make
-
-
 DAMAGES = [
     *(Damage(f"weights {name}", _verify(_raw("model.safetensors", change)), "model.safetensors of the model is damaged: it is not "
              "whole", "tiny/model.safetensors", FETCH) for name, change in WEIGHTS),
@@ -135,4 +122,5 @@ DAMAGES = [
              "outside" in what or "more than one" in what else FETCH) for n, (name, change, what) in enumerate(JSONS)),
     *(Damage(name, _verify(change), *said) for name, change, *said in PLACES),
 ]
-LOADS = [Damage(name, _load(change), *said) for name, change, *said in LOADED]
+# to be met by a load: make changes the folder, and returns no command
+LOADS = [Damage(name, lambda model, change=change: change(model.path / "tiny"), *said) for name, change, *said in LOADED]
