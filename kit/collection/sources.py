@@ -21,7 +21,7 @@ from datasets.packaged_modules.cache.cache import Cache
 from huggingface_hub.utils import disable_progress_bars
 
 from kit.collection import miniature
-from kit.collection.cached import cached_builder
+from kit.collection.cached import cached_builder, hub_answers
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
@@ -236,9 +236,12 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     if not isinstance(source, str) or not source.strip():
         raise CollectionError("no collection is named", repr(source), _known())
     entry = registry().get(source)
-    if entry is None:
+    if entry is None and not (is_there(find_path(source)) and find_path(source).is_dir()):
         entry = next((e for e in registry().values() if e.hub == source), None)
     if entry is not None:
+        if entry.hub and Path(entry.hub).is_dir():  # `datasets` would read it in place of the hub's
+            raise CollectionError(f"a folder here bears the hub id of '{source}'", entry.hub,
+                                  "Give that folder by its path, such as ./NAME, or work from elsewhere")
         return entry.hub or str(miniature.folder(entry.name)), entry, entry.environment
     path = find_path(source)
     if is_there(path) and path.is_dir():
@@ -253,9 +256,8 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
 
 def anywhere(source: str) -> str:
     """The source as a process in another working folder finds it: a folder by its absolute path."""
-    known = source in registry() or any(source == entry.hub for entry in registry().values())
     folder = find_path(source)
-    return str(folder.resolve()) if folder.is_dir() and not known else source
+    return str(folder.resolve()) if source not in registry() and is_there(folder) and folder.is_dir() else source
 
 
 def layout_of(source: str) -> str:
@@ -335,6 +337,9 @@ def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> 
 
 def _builder(arguments: dict, where: str, layout: Layout, table: str, revision: str | None):
     """The reader of a table; that of the cached copy when the hub can't be reached."""
+    of_hub = "data_files" not in arguments and not Path(where).is_dir()
+    if of_hub and not datasets.config.HF_HUB_OFFLINE and not hub_answers():
+        return cached_builder(where, layout, table, revision)
     try:
         builder = load_dataset_builder(**arguments)
     except ValueError as error:

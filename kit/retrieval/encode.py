@@ -12,9 +12,11 @@ import os
 import re
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
+from kit.collection.cached import hub_answers
 from kit.errors import SearchError
 from kit.progress import Tally
 from kit.retrieval.system import one_line
@@ -191,7 +193,8 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     try:
         with _heard("transformers.modeling_utils") as heard:
-            model = SentenceTransformer(source, revision=revision, device=device,
+            alone = not Path(source).is_dir() and not hub_answers()  # its client would ask for long
+            model = SentenceTransformer(source, revision=revision, device=device, local_files_only=alone,
                                         model_kwargs={"use_safetensors": True})
         _require_all_weights(heard, source)
         _require_own_tokens(model, source)
@@ -238,10 +241,14 @@ def _require_all_weights(heard: list[str], source: str) -> None:
 
 
 def _require_own_tokens(model, source: str) -> None:
-    """Raises SearchError for a tokenizer that has tokens beyond the model's own."""
+    """Raises SearchError for a tokenizer without a vocabulary, which reads every word as unknown, and for
+    one that has tokens beyond the model's own."""
     bert = getattr(model[0], "auto_model", None)
     if bert is None or model.tokenizer is None:
         return
+    if len(model.tokenizer.get_vocab()) <= len(model.tokenizer.all_special_tokens):
+        raise SearchError("the model has no tokenizer: there is no vocabulary", source,
+                          "Fetch the model's folder anew")
     known, last = bert.get_input_embeddings().num_embeddings, max(model.tokenizer.get_vocab().values(), default=0)
     if last >= known:
         raise SearchError(f"the tokenizer is another model's: it has the token {last}, and the model {known} tokens",

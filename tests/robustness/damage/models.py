@@ -84,8 +84,8 @@ PLACES = [
     ("a file as folder", lambda f: (shutil.rmtree(f), f.write_text("x")), "no such model folder", "tiny", "Give a model's folder"),
 ]
 LOADED = [  # found when it is loaded
-    ("no tokenizer", lambda f: [(f / n).unlink() for n in ("tokenizer.json", "tokenizer_config.json")], "the model can't be loaded",
-     "tiny", GIVE),
+    ("no tokenizer", lambda f: [(f / n).unlink() for n in ("tokenizer.json", "tokenizer_config.json")], "the model has no tokenizer",
+     "tiny", FETCH),
     ("a tokenizer of junk", _json("tokenizer.json", "{}"), "the model can't be loaded", "tiny", GIVE),
     ("a tokenizer that is cut", _raw("tokenizer.json", lambda raw: raw[:len(raw) // 2]), "the model can't be loaded", "tiny", GIVE),
     ("a tokenizer of more tokens", _json("tokenizer.json", lambda t: {**t, "model": {**t["model"], "vocab": {
