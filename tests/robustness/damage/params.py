@@ -198,7 +198,7 @@ DAMAGES = [
     *(Damage(name, _file(text), what, FILE, do) for name, text, what, do in TEXTS),
     *(Damage(name, _file(raw), what, FILE, do) for name, raw, what, do in RAW),
     *(Damage(f"{name}: {value[:40]}", _file(f"{name}: {value}\n"), what, FILE, do) for name, value, what, do in VALUES),
-    *(Damage(f"-p {name} {value[:40]}", lambda home, n=name, v=value: ["run", "-p", n, v], what, "-p", do)
+    *(Damage(f"-p {name} {value[:30]} ({len(value)})", lambda home, n=name, v=value: ["run", "-p", n, v], what, "-p", do)
       for name, value, what, do in GIVEN),
     *(Damage(name, make, what, FILE, do) for name, make, what, do in PLACES),
     *(Damage(name, _experiment(values), *said) for name, values, *said in SYSTEMS),
