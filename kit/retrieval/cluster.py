@@ -6,11 +6,7 @@ to do its tasks again elsewhere. Only the best of each shard come back, and the 
 
 import logging
 import os
-<<<<<<< HEAD
 import socket
-import tempfile
-=======
->>>>>>> main
 import threading
 import time
 import uuid
