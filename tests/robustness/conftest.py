@@ -7,6 +7,7 @@ from damage.cards import Bench
 from damage.harness import Home
 
 from kit.collection.sources import open_collection
+from kit.evaluation import uncertainty
 from kit.params import make_params
 from kit.reporting.score import figures_of_runs, write_scorecards
 from kit.retrieval.execute import retrieve_all
@@ -23,6 +24,7 @@ def sound_outputs(tmp_path_factory, make_collection, make_run_file):
     place = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KIT_REGISTRY", str(place / "registry.yaml"))
+        patch.setattr(uncertainty, "RESAMPLES", 20)
         folder = make_collection(place)
         params = make_params({
             "experiment": "try", "collection": str(folder), "outputs": str(place / "out"), "systems": ["one", "two"],
@@ -47,5 +49,6 @@ def make_run_file():
 def bench(home, sound_outputs, monkeypatch) -> Bench:
     """A copy of those outputs, and the collection beside them."""
     monkeypatch.setenv("KIT_REGISTRY", str(home.path / "registry.yaml"))
+    monkeypatch.setattr(uncertainty, "RESAMPLES", 20)
     shutil.copytree(sound_outputs, home.path, dirs_exist_ok=True)
     return Bench(home.path)

@@ -334,7 +334,7 @@ DAMAGES = [
     *_ledgers(),
     *(Damage(f"a manifest {name}", _manifest(change), what, "runs/tiny", AGAIN) for name, change, what in MANIFESTS),
     *(Damage(f"a ranking {name}", _ranking(change), what, "runs/tiny", AGAIN) for name, change, what in RANKINGS),
-    *(Damage(f"a forged ranking {name}", _forged(table), "the run", "runs/tiny", AGAIN) for name, table in FORGED),
+    *(Damage(f"a forged ranking {name}", _forged(table), "run", "runs/tiny", AGAIN) for name, table in FORGED),
     *(Damage(*each) for each in RUNS),
     *(Damage(f"an experiment's list {name}", _list(text), NO_LIST, "try.json", OUT) for name, text in LISTS),
     *(Damage(f"publish {name}", *each) for name, *each in PUBLISH),
