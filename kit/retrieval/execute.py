@@ -157,7 +157,7 @@ def reopen(folder: Path) -> SavedRun:
                        "Delete the folder and search again")
     try:
         rows = pq.read_table(path, schema=schema_of(pq.read_schema(path).names))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise RunError(f"the ranking is no run: {one_line(str(error), 200)}", path,
                        "Delete the folder and search again") from error
     return SavedRun(folder, documents_of(rows), manifest, digest_of_file(folder / "manifest.json"),

@@ -212,7 +212,7 @@ def _parquet_rows(path: Path) -> Rows:
         stated = schema.names.count("rank") == 1 and pa.types.is_integer(schema.field("rank").type)
         table = pq.read_table(path, columns=["query_id", "doc_id", "score", *["rank"] * stated])
         table.validate(full=True)  # bytes that are no UTF-8
-    except pa.ArrowException as error:
+    except (pa.ArrowException, ValueError) as error:  # a name of a column may be no UTF-8
         raise RunError(f"the run is no readable Parquet file: {error}", path,
                        "Write it anew") from error
     n = len(table)

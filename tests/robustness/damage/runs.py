@@ -118,7 +118,18 @@ TABLES = [
     ("Parquet of no row", _table().slice(0, 0), "the run has no row", "run.parquet", "at least one row"),
     ("Parquet of another thing", pa.table({"a": [1]}), "the column 'query_id' not once", "run.parquet", "A run has"),
 ]
+
+
+def _misnamed(home):
+    """A run whose file names a column by bytes that are no UTF-8."""
+    path = home.path / "run.parquet"
+    pq.write_table(_table().rename_columns(["query_id", "doc_id", "zank", "score"]), path)
+    path.write_bytes(path.read_bytes().replace(b"zank", b"\x80ank"))
+    return home.score(home.collection(home.path), path)
+
+
 DAMAGES = [
+    Damage("Parquet with a column's name that is no UTF-8", _misnamed, "no readable Parquet", "run.parquet", "Write it anew"),
     *(Damage(name, _behind(line), *said) for name, line, *said in BEHIND),
     *(Damage(name, _whole(raw), *said) for name, raw, *said in WHOLE),
     *(Damage(name, _parquet(table), *said) for name, table, *said in TABLES),
