@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from kit.collection.schema import require_sound, shown
+from kit.collection.schema import shown
 from kit.errors import RunError
 from kit.retrieval.run import Rows, rank_disagreements, read_rows
 
@@ -14,10 +14,9 @@ def open_run(path: Path, collection) -> tuple[pa.Table, dict[str, int]]:
     """The run of a TREC or Parquet file under the tie rule, and what was seen in it.
 
     counts: unknown_queries (left out with their rows), rank_disagrees (rows that stand elsewhere
-    by the file's own ranks). Raises CollectionError for a collection that breaks its layout, RunError for what `read_rows` refuses, for a document that
+    by the file's own ranks). Raises RunError for what `read_rows` refuses, for a document that
     the corpus lacks, and when no query is the collection's.
     """
-    require_sound(collection)  # first: else the run is blamed for what the collection lacks
     rows = read_rows(path)
     query_ids = set(collection.ids("queries"))
     known = np.array([q in query_ids for q in rows.queries])
