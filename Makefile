@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: report test lab notebooks clean
+.PHONY: report test soak lab notebooks clean
 
 # The miniature through every notebook, to a site under outputs/.
 report: $(VENV)/installed
@@ -14,6 +14,10 @@ test: $(VENV)/installed
 	@$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 	@set -e; export KIT_OUTPUTS="$$(mktemp -d)"; trap 'rm -rf "$$KIT_OUTPUTS"' EXIT; \
 	$(BIN)/python -m pytest --nbval notebooks/[0-9][0-9]_*.ipynb
+
+# What takes too long for every change: the whole pipeline stopped sixty times, and the like.
+soak: $(VENV)/installed
+	@$(BIN)/python -m pytest tests/soak -v
 
 # JupyterLab on the notebooks (which refuses root unless told).
 lab: $(VENV)/installed

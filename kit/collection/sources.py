@@ -1,5 +1,6 @@
 """A name, a hub id or a folder -> Collection."""
 
+import errno
 import glob
 import logging
 import os
@@ -50,6 +51,7 @@ from kit.files import find_path, is_there, safe_name
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
 disable_progress_bars()  # nor of the hub's
 _RELATIONS = re.compile(rb"^[ \t-]*config_name:[ \t]*[\"']?relations[\"']?[ \t]*\r?$", re.MULTILINE)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 BATCH = 256  # rows at a time: some 10 MB of full texts
 
 
@@ -422,6 +424,11 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
             "the hub can't be reached, and there is no cached copy", where,
             "Go online once, copy the hub's cache folder (HF_HOME) here, or give a folder with "
             "queries/, corpus/ and qrels/ as downloaded")
+    if isinstance(cause, OSError) and cause.errno in NO_ROOM:
+        return CollectionError(
+            f"the table {table} can't be kept to be mapped into memory: {cause.strerror}",
+            datasets.config.HF_DATASETS_CACHE,
+            "Make room on that disk, or name another folder in HF_DATASETS_CACHE")
     if "BuilderConfig" in str(error):
         return CollectionError(f"there is no table '{table}'", where,
                                "The README's configs must name queries, corpus and qrels")
