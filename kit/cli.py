@@ -201,6 +201,7 @@ def _run(options) -> None:
 
 
 def _score(options) -> None:
+    from kit.collection.schema import require_sound
     from kit.collection.sources import open_collection
     from kit.evaluation.evaluate import by_scope, evaluate
     from kit.retrieval.execute import without_own_entries
@@ -210,6 +211,7 @@ def _score(options) -> None:
     if not names:
         raise MeasureError("no measure is named", "--measures", "Give one, such as nDCG@10")
     collection = open_collection(options.collection)
+    require_sound(collection)  # first: else the run is blamed for what the collection lacks
     run, seen = open_run(options.run, collection)
     run, own = without_own_entries(run, collection)
     evaluation = evaluate(run, collection, options.protocol, names)

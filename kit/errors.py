@@ -47,7 +47,7 @@ class ScorecardError(KitError):
 
 
 class LedgerError(KitError):
-    """A ledger that can't be written."""
+    """A ledger that can't be read or written."""
 
 
 class RuleError(ScorecardError):

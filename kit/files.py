@@ -37,8 +37,21 @@ def outputs_folder(outputs: str = "outputs") -> Path:
 def find_path(name: str) -> Path:
     """A user's path: from the working folder, else from the project's root."""
     path = _expanded(name)
-    return path if path.exists() or path.is_absolute() else (
-        ROOT / path if (ROOT / path).exists() else path)
+    return path if is_there(path) or path.is_absolute() else (
+        ROOT / path if is_there(ROOT / path) else path)
+
+
+def resolved(path: Path) -> Path:
+    """The path without links; of a link that leads to itself, as far as it goes."""
+    return Path(os.path.realpath(path))
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; none has a name that is too long."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _expanded(name: str) -> Path:

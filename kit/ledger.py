@@ -178,10 +178,15 @@ def opened(outputs: str):
 
 
 def read(outputs: str) -> Ledger:
-    """The ledger as it stands, for reading only; without a line where there is none."""
+    """The ledger as it stands, for reading only; without a line where there is none. Raises
+    LedgerError where it can't be read."""
     path = ledger_path(outputs)
-    head = _head(path)  # before the lines, to which another process may append meanwhile
-    return Ledger(path, None, path.read_bytes() if path.exists() else b"", head)
+    try:
+        head = _head(path)  # before the lines, to which another process may append meanwhile
+        return Ledger(path, None, path.read_bytes() if path.exists() else b"", head)
+    except OSError as error:
+        raise LedgerError(f"the ledger can't be read: {error.strerror}", error.filename or path,
+                          "Put the ledger back") from error
 
 
 def _head(path: Path) -> str | None:

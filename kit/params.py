@@ -1,12 +1,13 @@
 """The parameters of an experiment: one flat list, the same for every notebook."""
 
 import ast
+import reprlib
 from pathlib import Path
 from typing import Annotated, Literal, get_origin
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from kit import plain_yaml
 from kit.errors import ParamsError
 
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
@@ -29,9 +30,9 @@ class Params(BaseModel):
     corpus_view: str = Field("tacd", description="what a system sees of a document")
     protocol: Literal["all", "xy", "a"] = Field("all", description="which pairs count as relevant")
     measures: list[str] = Field(MEASURES, min_length=1, description="names as ir_measures has them")
-    depth: int = Field(100, ge=1, description="documents a query in a run")
-    sample: int | None = Field(None, ge=1, description="search this many queries only; not quotable")
-    seed: int = Field(0, ge=0, description="draws the sample and the intervals")
+    depth: int = Field(100, ge=1, le=10_000_000, description="documents a query in a run")
+    sample: int | None = Field(None, ge=1, le=10**9, description="search this many queries only; not quotable")
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
         "bm25, embedding, bm25-passages, embedding-passages, service, object, fusion, "
         "names in run_files"))
@@ -74,7 +75,7 @@ class Params(BaseModel):
         "text put before every query; null: as published; not listed: to be declared"))
     embedding_corpus_prompt: str | None = Field(None, description=(
         "text put before every document; null: as published; not listed: to be declared"))
-    embedding_max_tokens: int | None = Field(None, ge=1, description="null: the model's limit")
+    embedding_max_tokens: int | None = Field(None, ge=1, le=10**6, description="null: the model's limit")
     embedding_spans: int = Field(1, ge=1, le=1000, description=(
         "spans of max_tokens that are read of a text, at most"))
     embedding_span_pool: Literal["mean", "max"] = Field(
@@ -82,7 +83,7 @@ class Params(BaseModel):
     embedding_vectors: Literal["float32", "float16"] = Field(
         "float32", description="how vectors are kept")
     embedding_device: str | None = Field(None, description="null: a GPU where there is one")
-    embedding_batch_size: int = Field(32, ge=1, description="texts encoded at a time")
+    embedding_batch_size: int = Field(32, ge=1, le=10**6, description="texts encoded at a time")
     service_url: str | None = Field(None, description="where the service takes its POST")
     service_name: str = Field("service", min_length=1, max_length=80,
                               description="what scorecards call the service")
@@ -115,16 +116,40 @@ def make_params(values: dict, where: str = "parameters") -> Params:
     try:
         return Params(**values)
     except ValidationError as error:
-        wrong = "; ".join(f"{e['loc'][0]}: {e['msg']}, not {e['input']!r}" for e in error.errors())
-        is_list = any(e["type"] == "list_type" for e in error.errors())
-        raise ParamsError(wrong, where, "Write a list as '[a, b]'" if is_list else
-                          "Give each parameter a value of its kind") from error
+        found = error.errors()
+        wrong = "; ".join(f"{_place(e)}: {e['msg']}, not {_short(e['input'])}" for e in found[:SAID])
+        more = f"; and {len(found) - SAID} more" if len(found) > SAID else ""
+        advice = next((do for kind, do in _ADVICE.items() if any(e["type"] == kind for e in found)),
+                      "Give each parameter a value of its kind")
+        raise ParamsError(wrong + more, where, advice) from error
+
+
+SAID = 5  # faults, or unknown names, that a message shows
+_ADVICE = {"list_type": "Write a list as '[a, b]'", "bool_type": "Write true or false",
+           "int_type": "Write a whole number in digits alone, such as 1000",
+           "float_type": "Write a number in digits, such as 0.75",
+           "dict_type": "Write a mapping as '{name: value}'",
+           "string_type": "Put the text in quotes"}
+
+
+def _place(error: dict) -> str:
+    """Where in a value it is, such as `run_files: mine`."""
+    return ": ".join(str(part)[:80] for part in error["loc"])
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
+
+
+def _short(value) -> str:
+    return _SHORT.repr(value)
 
 
 def _refuse_unknown(names, where: str) -> None:
     unknown = [name for name in names if name not in FIELDS]
     if unknown:
-        raise ParamsError(f"unknown parameter {', '.join(map(repr, unknown))}", where,
+        more = f" and {len(unknown) - SAID} more" if len(unknown) > SAID else ""
+        raise ParamsError(f"unknown parameter {', '.join(map(_short, unknown[:SAID]))}{more}", where,
                           f"Known are {', '.join(FIELDS)}")
 
 
@@ -141,23 +166,15 @@ def load_params(path: Path | None, given: list[tuple[str, str]] = ()) -> Params:
     return make_params(values, " and ".join(filter(None, (str(path or ""), "-p" if given else ""))))
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML without objects, in which a key that stands twice is an error, not the last one's."""
-
-    def construct_mapping(self, node, deep=False):
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = [key for i, key in enumerate(keys) if key in keys[:i]]
-        if twice:
-            raise yaml.YAMLError(f"{twice[0]!r} stands twice{node.start_mark}")
-        return super().construct_mapping(node, deep)
-
-
 def _read(path: Path) -> dict:
     try:
-        values = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ParamsError(f"the parameters can't be read: {error}", path,
-                          "Give a YAML file such as params/mini.yaml") from error
+        values = plain_yaml.read(Path(path).read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"the parameters can't be read: they are not UTF-8 at byte {error.start}",
+                          path, "Save the file as UTF-8") from error
+    except (OSError, ValueError) as error:
+        raise ParamsError(f"the parameters can't be read: {getattr(error, 'strerror', None) or error}",
+                          path, "Give a YAML file such as params/mini.yaml") from error
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
         raise ParamsError("parameters are lines 'name: value'", path, "See params/mini.yaml")
     return values
@@ -170,9 +187,9 @@ def _typed(name: str, text: str):
     if kind is str or is_choice or (kind == str | None and text != "null"):
         return text
     try:
-        return yaml.load(text, Loader=_Loader)
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ParamsError(f"the value of {name} is not YAML: {text!r}", "-p",
+        return plain_yaml.read(text)
+    except ValueError as error:
+        raise ParamsError(f"the value of {name} is not YAML: {_short(text)}", "-p",
                           "Write a list as '[a, b]'") from error
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from string import ascii_lowercase
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
 
@@ -51,6 +52,28 @@ def mini_litigation(own_folders) -> Collection:
 def mini_dapfam(own_folders) -> Collection:
     """The built-in collection in DAPFAM's layout."""
     return open_collection("mini-dapfam")
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory) -> Path:
+    """Two layers of 32 dimensions with random weights, saved as sentence-transformers does."""
+    import torch  # seconds to import, which other tests can do without
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    home = tmp_path_factory.mktemp("model")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "valve", "pump", "seat",
+                  *ascii_lowercase, *("##" + c for c in ascii_lowercase)]
+    torch.manual_seed(1)
+    bert = BertModel(BertConfig(
+        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=64))
+    bert.save_pretrained(home / "bert")
+    BertTokenizer(vocab={t: i for i, t in enumerate(vocabulary)}, model_max_length=64).save_pretrained(home / "bert")
+    whole = Transformer(str(home / "bert"), max_seq_length=32)
+    SentenceTransformer(modules=[whole, Pooling(32, "mean")], device="cpu").save(str(home / "tiny"))
+    return home / "tiny"
 
 
 @pytest.fixture(scope="session")

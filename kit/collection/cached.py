@@ -5,15 +5,36 @@ table's name, with a hash behind it if the table was loaded with columns or feat
 """
 
 import json
+import socket
 from collections import defaultdict
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import datasets
 from datasets.naming import camelcase_to_snakecase
 from datasets.packaged_modules.cache.cache import Cache
+from huggingface_hub import constants
 
 from kit.collection.schema import Layout
 from kit.errors import CollectionError
+
+KNOCK = 5  # seconds that the hub has to answer
+
+
+def hub_answers() -> bool:
+    """Whether something listens at the hub's address; where a proxy leads there it is not known before.
+
+    Its own client asks six times before it gives up, which takes 23 seconds.
+    """
+    if getproxies():
+        return True
+    hub = urlsplit(constants.ENDPOINT)
+    try:
+        socket.create_connection((hub.hostname, hub.port or {"http": 80}.get(hub.scheme, 443)), KNOCK).close()
+    except OSError:
+        return False
+    return True
 
 
 def cached_builder(hub_id: str, layout: Layout, table: str, revision: str | None) -> Cache:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kit.errors import CollectionError
 from kit.files import find_path, locked, outputs_folder, write_text
+from kit.plain_yaml import Bounded
 
 REGISTRY = Path(__file__).with_name("registry.yaml")
 HEADER = "# Generations pinned here by `python -m kit pin`, merged over the kit's own registry.\n\n"
@@ -163,14 +164,14 @@ class _Stated(_Pinned):
     calibration: list[_Target] = []
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(Bounded):
     """YAML in which a key stands once, and a value that has parts stands where it is written."""
 
     def construct_mapping(self, node, deep=False):
-        keys = [key.value for key, _ in node.value]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
+        keys, seen = [str(key.value) for key, _ in node.value], set()
+        twice = next((key for key in keys if key in seen or seen.add(key)), None)
         if twice is not None:
-            raise yaml.YAMLError(f"the key '{str(twice)[:80]}' stands twice")
+            raise yaml.YAMLError(f"the key '{twice[:80]}' stands twice")
         return super().construct_mapping(node, deep)
 
     def compose_node(self, parent, index):

@@ -79,7 +79,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict]]:
                 if line.strip():
                     yield number, _checked(_parsed(line, path, number), path, number)
     except OSError as error:
-        raise CollectionError(f"the file can't be read: {error.strerror}", path) from error
+        raise CollectionError(f"the file can't be read: {error.strerror}", path,
+                              f"Give a file {ROWS_FILE} that may be read") from error
 
 
 def _fault(what: str, path: Path, line: int, do: str) -> CollectionError:
@@ -104,8 +105,8 @@ def _parsed(line: bytes, path: Path, number: int):
 def _once(pairs: list[tuple[str, object]]) -> dict:
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        seen = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
         raise ValueError(f"the key {shown(twice)} stands twice")
     return made
 
@@ -130,7 +131,8 @@ def _checked(row, path: Path, line: int) -> dict:
     for name, (fits, wanted) in _KINDS.items():
         if row.get(name) is not None and not fits(row[name]):
             raise _fault(f"the field '{name}' is {_shown(row[name])}", path, line, f"Give {wanted}")
-    other = [gold for gold in row.get("gold_cpc") or {} if gold not in row["gold_apps"]]
+    golds = set(row["gold_apps"])
+    other = [gold for gold in row.get("gold_cpc") or {} if gold not in golds]
     if other:
         raise _fault(f"gold_cpc names {shown(other[0])}, which is not in gold_apps", path, line,
                      "Give classes of the row's own golds")

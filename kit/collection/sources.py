@@ -3,6 +3,7 @@
 import errno
 import glob
 import logging
+import os
 import re
 import warnings
 from dataclasses import dataclass, field, replace
@@ -21,11 +22,11 @@ from datasets.packaged_modules.cache.cache import Cache
 from huggingface_hub.utils import disable_progress_bars
 
 from kit.collection import miniature
-from kit.collection.cached import cached_builder
+from kit.collection.cached import cached_builder, hub_answers
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
 from kit.collection.fingerprint import fingerprint
-from kit.collection.readme import require_own_files
+from kit.collection.readme import README, require_configs
 from kit.collection.registry import (
     Entry,
     folder_entry,
@@ -45,7 +46,7 @@ from kit.collection.schema import (
     find_faults,
 )
 from kit.errors import CollectionError
-from kit.files import find_path, safe_name
+from kit.files import find_path, is_there, safe_name
 
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
 disable_progress_bars()  # nor of the hub's
@@ -237,26 +238,28 @@ def _locate(source: str) -> tuple[str, Entry | None, str]:
     if not isinstance(source, str) or not source.strip():
         raise CollectionError("no collection is named", repr(source), _known())
     entry = registry().get(source)
-    if entry is None:
+    if entry is None and not (is_there(find_path(source)) and find_path(source).is_dir()):
         entry = next((e for e in registry().values() if e.hub == source), None)
     if entry is not None:
+        if entry.hub and Path(entry.hub).is_dir():  # `datasets` would read it in place of the hub's
+            raise CollectionError(f"a folder here bears the hub id of '{source}'", entry.hub,
+                                  "Give that folder by its path, such as ./NAME, or work from elsewhere")
         return entry.hub or str(miniature.folder(entry.name)), entry, entry.environment
     path = find_path(source)
-    if path.is_dir():
+    if is_there(path) and path.is_dir():
         environment = safe_name(path.resolve().name, "collection")
         return str(path), folder_entry(environment), environment
-    if path.exists():
+    if is_there(path):
         raise CollectionError("a collection is a folder, and this is a file", source, _known())
-    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source):
+    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", source) and len(source) <= 200:
         return source, None, safe_name(source, "collection")
-    raise CollectionError("there is no such collection or folder", source, _known())
+    raise CollectionError("there is no such collection or folder", source[:200], _known())
 
 
 def anywhere(source: str) -> str:
     """The source as a process in another working folder finds it: a folder by its absolute path."""
-    known = source in registry() or any(source == entry.hub for entry in registry().values())
     folder = find_path(source)
-    return str(folder.resolve()) if folder.is_dir() and not known else source
+    return str(folder.resolve()) if source not in registry() and is_there(folder) and folder.is_dir() else source
 
 
 def layout_of(source: str) -> str:
@@ -268,7 +271,7 @@ def layout_of(source: str) -> str:
 def _layout(where: str, entry: Entry | None) -> Layout:
     """The registry's layout; of a folder, the one whose own files lie in it."""
     folder = Path(where)
-    if folder.is_dir() and (folder / ROWS_FILE).exists():
+    if folder.is_dir() and os.path.lexists(folder / ROWS_FILE):  # a link to nowhere is a file lost
         tables = [name for name in ("queries", "qrels", "relations") if (folder / name).exists()]
         if tables:
             raise CollectionError(
@@ -276,6 +279,9 @@ def _layout(where: str, entry: Entry | None) -> Layout:
                 "Keep one of them")
         return ROWS
     looks = folder.is_dir() and _has_relations(folder)
+    if looks and os.path.lexists(folder / "qrels"):
+        raise CollectionError("the folder holds relations and qrels, two sets of pairs", where,
+                              "Keep one of them")
     return DAPFAM if looks or (entry is not None and entry.layout == DAPFAM.name) else SOPHIA
 
 
@@ -284,7 +290,7 @@ def _has_relations(folder: Path) -> bool:
     file of relations bears another name."""
     if any(folder.glob("relations*")) or (folder / f"{DAPFAM.files['qrels']}.parquet").exists():
         return True
-    readme = folder / "README.md"
+    readme = folder / README
     return readme.is_file() and bool(_RELATIONS.search(readme.read_bytes()))
 
 
@@ -315,7 +321,7 @@ def _open_table(where: str, layout: Layout, table: str, revision: str | None, st
 def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> dict:
     """How `datasets` is to find a table: by the README's configs, else by the folder's name."""
     folder, config = Path(where).absolute(), layout.configs[table]  # else the working folder's name is a pattern
-    alone = layout is ROWS or not (folder / "README.md").exists()
+    alone = layout is ROWS or not os.path.lexists(folder / README)
     if folder.is_dir():
         _require_plain(folder, alone)
     if folder.is_dir() and alone:
@@ -330,7 +336,7 @@ def _arguments(where: str, layout: Layout, table: str, revision: str | None) -> 
                                   where, "Lay it out as a hub data set: queries/, corpus/, qrels/")
         return {"path": "parquet", "data_files": {layout.split: files}}
     if folder.is_dir():
-        require_own_files(folder)
+        require_configs(folder, layout)
     return {"path": where, "name": config, "revision": revision}
 
 
@@ -345,6 +351,9 @@ def _require_plain(folder: Path, alone: bool) -> None:
 
 def _builder(arguments: dict, where: str, layout: Layout, table: str, revision: str | None):
     """The reader of a table; that of the cached copy when the hub can't be reached."""
+    of_hub = "data_files" not in arguments and not Path(where).is_dir()
+    if of_hub and not datasets.config.HF_HUB_OFFLINE and not hub_answers():
+        return cached_builder(where, layout, table, revision)
     try:
         builder = load_dataset_builder(**arguments)
     except ValueError as error:
@@ -435,8 +444,12 @@ def _explained(where: str, table: str, error: Exception) -> CollectionError:
     if "BuilderConfig" in str(error):
         return CollectionError(f"there is no table '{table}'", where,
                                "The README's configs must name queries, corpus and qrels")
-    return CollectionError(f"the table {table} can't be read: {type(cause).__name__}: {cause}", where,
-                           "Give a folder in the hub's layout, or fetch the data set anew")
+    if "DataFilesNotFound" in type(error).__name__ or isinstance(error, FileNotFoundError):
+        return CollectionError(f"the files of the table {table} are not there, or are no Parquet", where,
+                               f"Mend the paths in {README}, or fetch the data set anew")
+    return CollectionError(
+        f"the table {table} can't be read: {type(cause).__name__}: {str(cause)[:300]}", where,
+        "Give a folder in the hub's layout, or fetch the data set anew")
 
 
 for _name in ("datasets", "huggingface_hub"):

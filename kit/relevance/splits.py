@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from kit.collection.schema import ID_COLUMN
+from kit.collection.schema import ID_COLUMN, shown
 from kit.errors import KitError, ParamsError
 from kit.files import find_path, written_whole
 from kit.relevance.alike import Signatures, equal_texts, known_pairs, near_groups
@@ -220,17 +220,20 @@ def read_splits(path: str | Path) -> pd.Series:
     """
     path = find_path(str(path))
     if not path.is_file():
-        raise KitError("there is no such file of splits", path)
+        raise KitError("there is no such file of splits", path,
+                       "Give a .parquet, .csv or .tsv with the columns query_id and split")
     frame = _frame_of(path)
     lacking = [name for name in ("query_id", "split") if name not in frame]
     if lacking:
         raise KitError(f"the column '{lacking[0]}' is missing", path,
                        "A file of splits has the columns query_id and split")
+    if frame.empty:
+        raise KitError("the file has no row", path, "Give each query a row with its split")
     frame = frame[["query_id", "split"]]
     for row, values in enumerate(frame.to_dict("records"), start=1):
         for name, value in values.items():
             if not isinstance(value, str) or not value.strip():
-                raise KitError(f"{name} is {value!r}, where a text is asked",
+                raise KitError(f"{name} is {shown(value)}, where a text is asked",
                                f"{path}, row {row}", "Write identifiers and splits as text")
     return _one_split_a_query(frame, path)
 
@@ -246,7 +249,8 @@ def _frame_of(path: Path) -> pd.DataFrame:
                 return frame
             raise ValueError("rows have more fields than the header")
     except (ValueError, OSError, pa.ArrowException) as error:  # what both readers raise for a file of another kind
-        raise KitError(f"the splits can't be read: {error}", path) from error
+        raise KitError(f"the splits can't be read: {str(error)[:300]}", path,
+                       "Write them anew, CSV and TSV as UTF-8 with the header query_id, split") from error
     raise KitError("splits are read from Parquet, CSV or TSV", path,
                    "Give a name that ends in .parquet, .csv or .tsv")
 
@@ -351,21 +355,28 @@ def _require_parquet(path: Path) -> None:
 
 def _require_seed(seed: int) -> None:
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ParamsError(f"a seed is a whole number from 0, not {seed!r}", "seed")
+        raise ParamsError(f"a seed is a whole number from 0, not {seed!r}", "seed",
+                          "Give one such as 0")
+
+
+_SHARES_ARE = "Give such as train 0.8, dev 0.1, test 0.1"
 
 
 def _require_shares(shares: Mapping[str, float]) -> None:
     """Raises ParamsError unless shares are named, positive and sum to 1."""
     if not isinstance(shares, Mapping) or not shares:
         raise ParamsError(f"shares are a mapping from a split's name to its share, not {shares!r}",
-                          "shares", "Give such as {train: 0.8, dev: 0.1, test: 0.1}")
+                          "shares", _SHARES_ARE)
     for split, share in shares.items():
         if not isinstance(split, str) or not split.strip():
-            raise ParamsError(f"a split's name is a text, not {split!r}", "shares")
+            raise ParamsError(f"a split's name is a text, not {split!r}", "shares",
+                              _SHARES_ARE)
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not share > 0:
-            raise ParamsError(f"the share of '{split}' is {share!r}, and not above 0", "shares")
+            raise ParamsError(f"the share of '{split}' is {share!r}, and not above 0", "shares",
+                              _SHARES_ARE)
     if not isclose(sum(shares.values()), 1, abs_tol=1e-6):
-        raise ParamsError(f"the shares sum to {sum(shares.values()):g}, not to 1", "shares")
+        raise ParamsError(f"the shares sum to {sum(shares.values()):g}, not to 1", "shares",
+                          _SHARES_ARE)
 
 
 def _assignment(collection, splits) -> pd.Series:
@@ -380,7 +391,7 @@ def _assignment(collection, splits) -> pd.Series:
     unknown = splits["query_id"][~splits["query_id"].isin(_queries(collection))]
     if len(unknown):
         raise KitError(f"the splits name {len(unknown)} queries that the collection lacks",
-                       ", ".join(map(repr, unknown.head(3))),
+                       ", ".join(map(shown, unknown.head(3))),
                        f"Give the splits of {collection.source}, with identifiers as text")
     return _one_split_a_query(splits.dropna(subset=["split"]), collection.source)
 
@@ -389,6 +400,6 @@ def _one_split_a_query(frame: pd.DataFrame, where) -> pd.Series:
     rows = frame[["query_id", "split"]].drop_duplicates()
     twice = rows["query_id"][rows["query_id"].duplicated()]
     if len(twice):
-        raise KitError(f"{twice.nunique()} queries stand in two splits, such as {twice.iloc[0]!r}",
+        raise KitError(f"{twice.nunique()} queries stand in two splits, such as {shown(twice.iloc[0])}",
                        where, "Give each query one split")
     return rows.set_index("query_id")["split"]

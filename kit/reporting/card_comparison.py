@@ -10,7 +10,7 @@ from kit.collection.sources import open_collection
 from kit.errors import ScorecardError
 from kit.evaluation.evaluate import Evaluation, by_scope, evaluate
 from kit.evaluation.measures import MEASURES, parse_measure
-from kit.files import write_text, written_whole
+from kit.files import resolved, write_text, written_whole
 from kit.reporting import calibration, comparison, plots, rules, show
 from kit.reporting.calibration import MISSES, WITHIN, calibration_table
 from kit.reporting.modes import mode_deltas
@@ -85,7 +85,7 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
 
 def _require_two(paths: list[Path]) -> None:
     """Raises ScorecardError for fewer than two cards, and for one that is named twice."""
-    named = [path.resolve() for path in paths]
+    named = [resolved(path) for path in paths]
     twice = next((path for path in named if named.count(path) > 1), None)
     if twice is not None:
         raise ScorecardError("a scorecard is named twice", twice, "Name each once")

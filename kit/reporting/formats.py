@@ -90,8 +90,12 @@ def find_report(what: str, outputs: str = "outputs") -> Report:
         return _of_card(path)
     if path.suffix == ".ipynb" and path.is_file():
         return _of_notebook(path, outputs)
+    if path.is_dir():
+        said = "this is a folder, and a report is an experiment, notebook or scorecard"
+    else:
+        said = "there is no such experiment, notebook or scorecard"
     known = ", ".join(sorted(f.stem for f in experiments_folder(outputs).glob("*.json"))) or "none yet"
-    raise KitError("there is no such experiment, notebook or scorecard", what,
+    raise KitError(said, what,
                    f"The experiments are: {known}")
 
 

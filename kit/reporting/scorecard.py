@@ -262,14 +262,34 @@ def write_once(path: Path, text: str) -> None:
 
 
 def read_scorecard(path: Path) -> Scorecard:
-    """A card from its JSON. Raises ScorecardError for what is none."""
+    """A card from its JSON. Raises ScorecardError, with what is wrong in it, for what is none."""
     if not path.is_file():
         raise ScorecardError("there is no such scorecard", path, "Name the JSON of one")
     try:
-        return Scorecard(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError, ValidationError) as error:
-        raise ScorecardError(f"this is no scorecard: {type(error).__name__}", path,
+        stated = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        if not isinstance(stated, dict):
+            raise TypeError("it is no JSON object")
+        schema = stated.get("schema_version")
+        if isinstance(schema, int) and schema > SCHEMA_VERSION:
+            raise TypeError(f"it is of schema {schema}, and this suite reads up to {SCHEMA_VERSION}")
+        return Scorecard.model_validate(stated)
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise ScorecardError(f"this is no scorecard: {_why(error)}", path,
                              "Move it out of the folder") from error
+
+
+def _no_number(name: str):
+    raise TypeError(f"{name} is no value of JSON")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(str(part)[:80] for part in first["loc"])
+        return f"{place}: {first['msg']}" if place else first["msg"]
+    kinds = {UnicodeDecodeError: "it is not UTF-8", RecursionError: "it is nested too deeply",
+             OSError: "it can't be read", ValueError: "it is not JSON"}
+    return next((said for kind, said in kinds.items() if isinstance(error, kind)), str(error))
 
 
 def figure_table(figures: pd.DataFrame, protocol: str, shown: str = "mean") -> pd.DataFrame:

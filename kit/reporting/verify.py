@@ -12,7 +12,7 @@ from kit import SUITE_VERSION, ledger
 from kit.collection.sources import open_collection
 from kit.errors import KitError, RunError, ScorecardError
 from kit.evaluation.evaluate import all_figures
-from kit.files import dump_json, outputs_folder
+from kit.files import dump_json, outputs_folder, resolved
 from kit.params import Params, make_params
 from kit.reporting import rules, scorecard
 from kit.reporting.rules import FULL, IDENTICAL, IMMUTABLE, PINNED, SLICES
@@ -85,7 +85,8 @@ def _card_file(path: Path) -> Path:
 
 def outputs_of(path: Path) -> str:
     """The outputs folder in which a scorecard lies."""
-    return str(path.resolve().parents[2]) if len(path.resolve().parents) > 2 else "."
+    parents = resolved(path).parents
+    return str(parents[2]) if len(parents) > 2 else "."
 
 
 def _major(card: Scorecard | None = None) -> str:

@@ -155,12 +155,12 @@ class PassageSystem:
                 for o in own]
 
 
-def require_aggregation(name: str) -> Aggregation:
-    """The aggregation of that name. Raises ParamsError for a name that is none."""
+def require_aggregation(name: str, where: str = "passage_aggregation") -> Aggregation:
+    """The aggregation of that name. Raises ParamsError, with the parameter, for a name that is none."""
     try:
         return aggregation(name)
     except ValueError as error:
-        raise ParamsError(f"there is no aggregation '{name[:40]}'", "passage_aggregation",
+        raise ParamsError(f"there is no aggregation '{name[:40]}'", where,
                           "Give maxP, avg_top3 (or another number), avgP or sumP") from error
 
 

@@ -6,11 +6,13 @@ to do its tasks again elsewhere. Only the best of each shard come back, and the 
 
 import logging
 import os
+import socket
 import threading
 import time
 import uuid
 import warnings
 from contextlib import ExitStack, contextmanager
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -28,6 +30,7 @@ from kit.text.words import Vocabulary
 
 LOCAL = "local"
 PATIENCE = 60  # seconds that a scheduler, or a worker, is waited for
+KNOCK = 5      # seconds that a scheduler has to answer before an experiment begins
 POLL = 1       # seconds between two looks at what has become of the work
 _ALONE = threading.Lock()  # of a worker: compiled loops that run in parallel do so one at a time
 
@@ -175,6 +178,18 @@ def _alone(function, *arguments):
 def _as_is(value):
     """A value as a task, so that it is sent once, and again where a worker dies."""
     return value
+
+
+def require_reachable(scheduler: str) -> None:
+    """Raises SearchError unless something listens at the scheduler's address; a local one is yet to start."""
+    parts = urlsplit(scheduler)
+    if parts.scheme not in ("tcp", "tls"):
+        return
+    try:
+        socket.create_connection((parts.hostname, parts.port), timeout=KNOCK).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise SearchError(f"the scheduler can't be reached: {_said(error)}", scheduler,
+                          "Give the address that it prints when it starts, or local") from error
 
 
 @contextmanager

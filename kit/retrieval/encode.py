@@ -13,13 +13,17 @@ decimals, agree to `TOLERANCE`.
 import json
 import logging
 import os
+import re
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
+from kit.collection.cached import hub_answers
 from kit.errors import SearchError
 from kit.progress import Tally
+from kit.retrieval.system import one_line
 from kit.retrieval.vectors import Encoded
 
 HEAD = 8             # characters a token: patents have some 5, so a head nearly always suffices
@@ -197,15 +201,70 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
     transformers_logging.disable_progress_bar()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     try:
-        return SentenceTransformer(source, revision=revision, device=device,
-                                   model_kwargs={"use_safetensors": True})
+        with _heard("transformers.modeling_utils") as heard:
+            alone = not Path(source).is_dir() and not hub_answers()  # its client would ask for long
+            model = SentenceTransformer(source, revision=revision, device=device, local_files_only=alone,
+                                        model_kwargs={"use_safetensors": True})
+        _require_all_weights(heard, source)
+        _require_own_tokens(model, source)
+        return model
+    except SearchError:
+        raise
     except Exception as error:  # hub, file and format errors come in many kinds
         if "trust_remote_code" in str(error):  # the library's advice, for which there is no parameter
             raise SearchError("the model brings code of its own, which the kit does not run", source,
                               "Give a model that needs none") from error
-        raise SearchError(f"the model can't be loaded: {type(error).__name__}: {error}", source,
+        raise SearchError(f"the model can't be loaded: {one_line(f'{type(error).__name__}: {error}', 300)}", source,
                           advice or "Give a sentence-transformers folder, or a hub id that is "
                           "cached or can be reached") from error
+
+
+@contextmanager
+def _heard(name: str):
+    """What a logger says meanwhile, kept in a list and not printed."""
+    class Kept(logging.Handler):
+        def emit(self, record):
+            heard.append(record.getMessage())
+
+    heard, logger, handler = [], logging.getLogger(name), Kept()
+    level, propagates = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    try:
+        yield heard
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
+
+
+_MISSING = re.compile(r"^(\S+)\s*\|\s*(?:\x1b\[\d+m)*MISSING", re.MULTILINE)
+
+
+def _require_all_weights(heard: list[str], source: str) -> None:
+    """Raises SearchError for weights that the file lacks: they would be drawn at random. A head that
+    sentence models do not use, the pooler, may lack."""
+    lacking = [name for text in heard for name in _MISSING.findall(text) if "pooler." not in name]
+    if lacking:
+        raise SearchError(f"its weights lack {one_line(lacking[0], 80)}"
+                          + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+                          + ", which would be drawn at random", source, "Fetch the model's folder anew")
+
+
+def _require_own_tokens(model, source: str) -> None:
+    """Raises SearchError for a tokenizer without a vocabulary, which reads every word as unknown, and for
+    one that has tokens beyond the model's own."""
+    bert = getattr(model[0], "auto_model", None)
+    if bert is None or model.tokenizer is None:
+        return
+    if len(model.tokenizer.get_vocab()) <= len(model.tokenizer.all_special_tokens):
+        raise SearchError("the model has no tokenizer: there is no vocabulary", source,
+                          "Fetch the model's folder anew")
+    known, last = bert.get_input_embeddings().num_embeddings, max(model.tokenizer.get_vocab().values(), default=0)
+    if last >= known:
+        raise SearchError(f"the tokenizer is another model's: it has the token {last}, and the model {known} tokens",
+                          source, "Fetch the model's folder anew")
 
 
 def set_up(model, pooling: str, max_tokens: int | None, source: str):

@@ -139,7 +139,7 @@ def fuse_runs(runs: list[SavedRun], made: fusion.Fusion, params: Params) -> Save
 
 def require_ready(collection, params: Params) -> None:
     """Raises KitError for a system that `make_system` refuses, a view that the collection can't
-    give, or a run file that can't be read as a run of this collection. Nothing is searched or
+    give, a cluster that does not answer, or a run file that can't be read as a run of this collection. Nothing is searched or
     written."""
     for name in system_names(params):
         if name in params.run_files:
@@ -147,16 +147,24 @@ def require_ready(collection, params: Params) -> None:
         else:
             require_given(collection, params.query_view, params.corpus_view)
             make_system(name, params)
+    if params.engine == "dask":
+        from kit.retrieval.cluster import require_reachable
+
+        require_reachable(params.scheduler)
 
 
 def reopen(folder: Path) -> SavedRun:
-    """A saved run. Raises RunError when the ranking is not the one its manifest names, or the
-    manifest can't be read."""
+    """A saved run. Raises RunError when the ranking is not the one its manifest names, is no
+    run, or the manifest can't be read."""
     manifest, path = read_manifest(folder / "manifest.json"), folder / "run.parquet"
     if not path.exists() or digest_of_file(path) != manifest.get("run_sha256"):
         raise RunError("the run is not the one that its manifest names", folder,
                        "Delete the folder and search again")
-    rows = pq.read_table(path, schema=schema_of(pq.read_schema(path).names))
+    try:
+        rows = pq.read_table(path, schema=schema_of(pq.read_schema(path).names))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RunError(f"the ranking is no run: {one_line(str(error), 200)}", path,
+                       "Delete the folder and search again") from error
     return SavedRun(folder, documents_of(rows), manifest, digest_of_file(folder / "manifest.json"),
                     rows)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from kit.collection.schema import shown
 from kit.errors import RunError
 from kit.retrieval.run import Rows, rank_disagreements, read_rows
 
@@ -21,7 +22,7 @@ def open_run(path: Path, collection) -> tuple[pa.Table, dict[str, int]]:
     known = np.array([q in query_ids for q in rows.queries])
     mine = rows if known.all() else rows.kept(known)
     if not mine.queries:
-        raise RunError("no query of the run is in the collection", f"{path}, first {rows.queries[0]!r}",
+        raise RunError("no query of the run is in the collection", f"{path}, first {shown(rows.queries[0])}",
                        "Check that run and collection belong together")
     _refuse_unknown_documents(mine, set(collection.ids("corpus")))
     run = mine.ranked()
@@ -32,6 +33,6 @@ def open_run(path: Path, collection) -> tuple[pa.Table, dict[str, int]]:
 def _refuse_unknown_documents(rows: Rows, doc_ids: set[str]) -> None:
     for i, doc in enumerate(rows.docs):
         if doc not in doc_ids:
-            raise RunError(f"the corpus has no document {doc!r}, returned for query "
-                           f"{rows.queries[i]!r}", rows.where(i),
+            raise RunError(f"the corpus has no document {shown(doc)}, returned for query "
+                           f"{shown(rows.queries[i])}", rows.where(i),
                            "Check that run and collection belong together")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import SearchError
+from kit.files import resolved
 
 POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max",
             "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "lasttoken",
@@ -78,7 +79,7 @@ def _damaged(path: Path, what: str) -> SearchError:
 
 def _parts(folder: Path, modules: list | None) -> list[tuple[str, str]]:
     """(kind, path) of each module, such as ("Pooling", "1_Pooling")."""
-    stated, home = [m if isinstance(m, dict) else {} for m in modules or ()], folder.resolve()
+    stated, home = [m if isinstance(m, dict) else {} for m in modules or ()], resolved(folder)
     if not all(isinstance(m.get(name), str) for m in stated for name in ("type", "path")):
         raise _damaged(folder / "modules.json", "a module lacks type or path")
     foreign = next((m["type"] for m in stated if not m["type"].startswith("sentence_transformers.")
@@ -89,7 +90,7 @@ def _parts(folder: Path, modules: list | None) -> list[tuple[str, str]]:
                           "brings is not run")
     parts = [(m["type"].split(".")[-1], m["path"]) for m in stated]
     outside = next((path for _, path in parts if "\0" in path
-                    or not (folder / path).resolve().is_relative_to(home)), None)
+                    or not resolved(folder / path).is_relative_to(home)), None)
     if outside is not None:  # no digest of the folder would cover it
         raise SearchError(f"modules.json names {outside[:80]!r}, which lies outside the folder", folder,
                           "Give a folder that holds all of its modules")
@@ -159,6 +160,8 @@ def _limit(folder: Path, config: dict) -> int | None:
     tokenizer's and the positions'."""
     stated = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length")
     if isinstance(stated, int):
+        if stated < 1:
+            raise _damaged(folder / "sentence_bert_config.json", f"its max_seq_length is {stated}")
         return stated
     ends = (_json(folder / "tokenizer_config.json", {}).get("model_max_length"),
             config.get("max_position_embeddings"))

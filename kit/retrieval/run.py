@@ -207,26 +207,31 @@ def _trec_rows(path: Path) -> Rows:
 
 def _parquet_rows(path: Path) -> Rows:
     try:
-        table = pq.read_table(path)
+        schema = pq.read_schema(path)  # first: of a column that stands twice no table is read
+        _refuse_columns(schema, path)
+        stated = schema.names.count("rank") == 1 and pa.types.is_integer(schema.field("rank").type)
+        table = pq.read_table(path, columns=["query_id", "doc_id", "score", *["rank"] * stated])
         table.validate(full=True)  # bytes that are no UTF-8
-    except pa.ArrowException as error:
+    except (pa.ArrowException, ValueError) as error:  # a name of a column may be no UTF-8
         raise RunError(f"the run is no readable Parquet file: {error}", path,
                        "Write it anew") from error
-    for name, kind, fits in (("query_id", "strings", _is_text), ("doc_id", "strings", _is_text),
-                             ("score", "numbers", _is_number)):
-        if table.column_names.count(name) != 1:
-            raise RunError(f"the run has the column '{name}' not once", path,
-                           "A run has query_id, doc_id, rank and score")
-        if not fits(table[name].type):
-            raise RunError(f"the column '{name}' holds {table[name].type}, not {kind}", path,
-                           "Write it with the types of a run")
     n = len(table)
-    stated = table.column_names.count("rank") == 1 and pa.types.is_integer(table["rank"].type)
     ranks = table["rank"].to_pylist() if stated else [None] * n
     return Rows(path, "row", table["query_id"].to_pylist(), table["doc_id"].to_pylist(),
                 [-1 if r is None else r for r in ranks],
                 [math.nan if s is None else float(s) for s in table["score"].to_pylist()],
                 list(range(1, n + 1)))
+
+
+def _refuse_columns(schema: pa.Schema, path: Path) -> None:
+    for name, kind, fits in (("query_id", "strings", _is_text), ("doc_id", "strings", _is_text),
+                             ("score", "numbers", _is_number)):
+        if schema.names.count(name) != 1:
+            raise RunError(f"the run has the column '{name}' not once", path,
+                           "A run has query_id, doc_id, rank and score")
+        if not fits(schema.field(name).type):
+            raise RunError(f"the column '{name}' holds {schema.field(name).type}, not {kind}", path,
+                           "Write it with the types of a run")
 
 
 def _is_text(kind: pa.DataType) -> bool:

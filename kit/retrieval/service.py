@@ -12,6 +12,7 @@ import json
 import os
 import threading
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import urllib3
@@ -204,18 +205,25 @@ class Service:
             raise _Trouble(f"status {status}", True, _asked_wait(response), status == 429)
         if status in REFUSALS:
             raise _Trouble(f"status {status}", False)
-        return f"status {status}" if status >= 300 else self._read(body)
+        encoding = response.headers.get("Content-Encoding", "").strip().lower()
+        return f"status {status}" if status >= 300 else self._read(body, encoding)
 
     def _body(self, response) -> bytes | None:
-        """The answer's bytes, None for too many."""
-        body = b""
-        while part := response.read1(2**16):
+        """The answer's bytes as they were sent, None for too many."""
+        body = bytearray()
+        while part := response.read1(2**16, decode_content=False):
             body += part
             if len(body) > MOST_BYTES:
                 return None
-        return body
+        return bytes(body)
 
-    def _read(self, body: bytes | None) -> Answer | str:
+    def _read(self, body: bytes | None, encoding: str) -> Answer | str:
+        if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            return "an answer in an encoding that was not asked for"
+        try:
+            body = body if body is None or encoding in ("", "identity") else _unpacked(body)
+        except (zlib.error, EOFError):
+            return "an answer that can't be unpacked"
         if body is None:
             return f"an answer of more than {MOST_BYTES} bytes"
         try:
@@ -227,6 +235,18 @@ class Service:
         if self._token and (self._token.encode() in body or _holds(ids, self._token)):
             return "an answer that holds the token"  # which must not come into a manifest
         return Answer(ids, None)
+
+
+def _unpacked(body: bytes) -> bytes | None:
+    """What gzip or zlib packed; None for more than an answer may have, which is not unpacked. Raises
+    zlib.error or EOFError for what is cut or no such thing."""
+    packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # either of the two, by its first bytes
+    plain = packed.decompress(body, MOST_BYTES + 1)
+    if len(plain) > MOST_BYTES:
+        return None
+    if not packed.eof:
+        raise EOFError
+    return plain
 
 
 def require_address(url: str) -> None:

@@ -56,7 +56,7 @@ def passage_runs(collection, name: str, params: Params, aggregations: list[str])
     parameters or an aggregation that is none.
     """
     for each in aggregations:
-        require_aggregation(each)
+        require_aggregation(each, "sweep_aggregations")
     # one system: a model's files are hashed for each that is made
     system = make_system(name, params.model_copy(update={
         "passage_aggregation": "maxP", "passage_answers": "documents"}))
@@ -133,7 +133,7 @@ def require_sweepable(params: Params) -> None:
         raise SearchError("a sweep needs a system that searches passages", "systems",
                           f"Name {' or '.join(DOCUMENTS)}")
     for each in sweep_aggregations(params):
-        require_aggregation(each)
+        require_aggregation(each, "sweep_aggregations")
     for name in names:  # the shortest length is the one that a stride can be too long for
         make_system(name, _at(params, lengths[0], sweep_aggregations(params)[0]))
     if params.passage_length not in lengths:

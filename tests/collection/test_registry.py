@@ -121,7 +121,7 @@ def test_an_entry_that_lacks_a_part_is_named(says, lacks):
 
 
 @pytest.mark.parametrize(("text", "match"), [
-    ("[" * 5000, "recursion"), ("foo: {a: 1, a: 2}", "the key 'a' stands twice"),
+    ("[" * 5000, "nested too deeply"), ("foo: {a: 1, a: 2}", "the key 'a' stands twice"),
     ("foo: {}\nfoo: {}", "the key 'foo' stands twice"), ("foo: &x {}\nbar: *x", "alias"),
     ("foo: &x {generations: *x}", "alias"), ("foo: &x {}\nbar: {<<: *x}", "alias"),
     ("foo: {? [a] : 1}", "unhashable"), ("5: {}", "5: it is no entry"),

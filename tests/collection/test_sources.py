@@ -130,7 +130,7 @@ def test_a_readme_that_does_not_name_a_table(make_collection, tmp_path):
     folder = make_collection(tmp_path)
     readme = folder / "README.md"
     readme.write_text(readme.read_text().replace("config_name: qrels", "config_name: judgements"))
-    with pytest.raises(CollectionError, match="no table 'qrels'.*configs must name"):
+    with pytest.raises(CollectionError, match="configs name the table 'qrels' nowhere .*README.md"):
         opened(folder)
 
 
