@@ -3,7 +3,6 @@ is written through."""
 
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
