@@ -11,10 +11,10 @@ import pytest
 import stages
 from stages import assert_as_good_as, ended, small_experiment, started
 
-RUNS, KILLS = 20, 3  # each run is killed so often before it is let through
+RUNS, KILLS = 10, 6  # each run is killed so often before it is let through
 rng = random.Random(8)
 # a run that goes on has less to do than a whole one
-MOMENTS = [[(("at an event", "after a time")[(n + k) % 2], rng.random() * (0.95, 0.6, 0.5)[k])
+MOMENTS = [[(("at an event", "after a time")[(n + k) % 2], rng.random() * max(0.95 - k / 8, 0.5))
             for k in range(KILLS)] for n in range(RUNS)]
 
 
