@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import psutil
@@ -64,8 +65,9 @@ class Pipeline:
 
 def seconds_of(log: Path) -> dict[str, float]:
     """{notebook: seconds that it took} by the log of a pipeline that has ended well."""
-    took = re.findall(r"\] (\S+)  done in (\d+) s", log.read_text())
-    return {notebook: max(float(seconds), 1) for notebook, seconds in took}
+    told = re.findall(r"^(\S+ \S+)Z  \[\S+\] (\S+)  (begins|done)", log.read_text(), re.MULTILINE)
+    times = {(notebook, what): datetime.fromisoformat(when) for when, notebook, what in told}
+    return {n: max((times[n, "done"] - times[n, "begins"]).total_seconds(), 1) for n in NOTEBOOKS}
 
 
 def kills(number: int, seed: int) -> list[tuple[str, signal.Signals, float]]:
