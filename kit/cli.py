@@ -119,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     pin.add_argument("--yes", action="store_true", help="write it; else only what differs is shown")
     pin.set_defaults(command=_pin)
 
+    _add_build(commands)
+
     models = commands.add_parser("models", help="public embedding models as published")
     models.add_argument("--json", action="store_true", help="with where each fact is from")
     models.set_defaults(command=_models)
@@ -158,6 +160,26 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
     verify.set_defaults(command=_verify)
     return parser
+
+
+def _add_build(commands) -> None:
+    """`build MODE` and `freeze`."""
+    build = commands.add_parser("build", help="a query set of a mode, to be frozen")
+    modes = build.add_subparsers(required=True, metavar="MODE")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--collection", required=True, help="a name, a hub id or a folder")
+    shared.add_argument("--revision", help="commit or tag of a hub data set")
+    shared.add_argument("--protocol", default="all", help="which pairs are golds (default: all)")
+    shared.add_argument("--out", required=True, type=Path, metavar="FOLDER",
+                        help="the new set's folder, whose name is its environment's")
+    semantic = modes.add_parser("semantic_search", parents=[shared],
+                                help="title and abstract as the query")
+    semantic.set_defaults(command=_build_semantic_search)
+
+    freeze = commands.add_parser("freeze", help="a built query set becomes a generation of its mode")
+    freeze.add_argument("folder", help="a folder that 'build' made")
+    freeze.add_argument("--name", help="of the generation (default: the folder's name and a number)")
+    freeze.set_defaults(command=_freeze)
 
 
 def _run(options) -> None:
@@ -399,6 +421,40 @@ def _pin(options) -> None:
         print(f"Pinned as '{name}' in {pin.pin(collection, name)}")
     else:
         print(f"Nothing is written; --yes pins this as '{name}'")
+
+
+def _build_semantic_search(options) -> None:
+    from kit.building import semantic_search
+    from kit.building.query_set import open_source, require_free, write_query_set
+
+    require_free(options.out)
+    source = open_source(options.collection, options.revision)
+    _print_built(write_query_set(semantic_search.build(source, options.protocol), options.out))
+
+
+def _print_built(folder: Path) -> None:
+    """What came in, what left, and what is to be done next."""
+    from kit.collection.built import read_manifest
+
+    manifest = read_manifest(folder)
+    for count in manifest["counts"]:
+        print(f"{count['what']}: {count['entered']:,} came in, {count['left']:,} left")
+        for reason, n in count["losses"].items():
+            print(f"  {n:,} lost: {reason}")
+    print(f"Built: {folder}")
+    print(f"{'Judge its audit in notebooks/15_build.ipynb, then' if manifest['audit'] else 'Next:'} "
+          f"python -m kit freeze {folder}")
+
+
+def _freeze(options) -> None:
+    from kit.building.query_set import freeze
+
+    frozen = freeze(options.folder, options.name)
+    audit = frozen["audit"]
+    if audit:
+        print("Audit: {good} of {judged} are good [{low:.3f}, {high:.3f}], at least {threshold:g} asked"
+              .format(**audit))
+    print(f"Frozen and registered as '{frozen['generation']}' of the mode {frozen['mode']}")
 
 
 def _models(options) -> None:
