@@ -248,9 +248,9 @@ class Cells:
             more.append(name)
         if not more:
             return None
-        label = self.word(at) == "ground" or self.word(at).isdigit() and self.word(at + 1).isdigit()
-        claims = self.claims_at(at + label) or self.claims_at(at + 2 * label)
-        row = self.statute_at(at) or claims and self.statute_at(claims[0], loose=True)
+        row = self.statute_at(at) or any(
+            claims and self.statute_at(claims[0], loose=True)
+            for claims in (self.claims_at(at + n) for n in range(3)))  # "6 103", "2 6 103", "Ground 2 6 103"
         return (at, found + more) if row else None
 
     def _name_at(self, i: int) -> tuple[int, Name] | None:
@@ -332,6 +332,10 @@ class Cells:
     def _aside(self, i: int) -> tuple[int, str]:
         """Behind a name: et al., brackets, an exhibit, the digit of a footnote; and the exhibit."""
         at, exhibit = i, ""
+        if self.word(at - 1).endswith("'s"):  # "Smith's method of closing and Jones's hinge"
+            few = next((k for k in range(at, at + 5) if self.word(k) in JOINING), at)
+            at = few if all(word.isalpha() and self.tokens[at + n].text.islower()
+                            for n, word in enumerate(self.low[at:few])) else at
         if self.low[at:at + 2] == ["et", "al"]:
             at += 2 + (self.word(at + 2) == ".")
         if self.word(at).isdigit() and len(self.word(at)) <= 2 and self.word(at + 1) in ("and", ",", "in", "with") \

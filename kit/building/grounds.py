@@ -185,7 +185,8 @@ class _Tables:
     def _bare_row_at(self, i: int) -> tuple[Ground, int] | None:
         """A row without a header: claims, a statute with its sign, and a defined name, side by side."""
         cells = self.cells
-        if not cells.word(i)[:1].isdigit() or cells.word(i - 1) in (",", "-", "§", "and", "u.s.c", "."):
+        if not cells.word(i)[:1].isdigit() or cells.word(i - 1) in (",", "-", "§", "and", "u.s.c") or (
+                cells.glued(i)):
             return None
         claims = cells.claims_at(i)
         statute = cells.statute_at(claims[0], loose=True) if claims else None

@@ -3,7 +3,8 @@
 A number is never taken because it stands there. A ground names a reference, and the name leads to
 the number by its definition: `U.S. Patent No. 7,123,456 B2 (Ex. 1005, "Smith")`, the same turned
 round, or without quotes. Definitions have a strength; of a name the strongest count:
-1 quoted beside the number, 2 in brackets or apposition, 3 by `to NAME` or in a list of exhibits.
+1 quoted beside the number, 2 in brackets or apposition, 3 by `to NAME` or in a list of exhibits,
+4 the first word of such a name.
 """
 
 import re
@@ -116,6 +117,7 @@ _NEVER = frozenset(
     "unpatentable unpatentability uspto usc u.s u.s.c us we what when where whereas whether while with would you "
     "obvious anticipated renders over view challenged basis summary analysis conclusion outcome shown not "
     "person persons posita phosita ordinary level sept oct nov dec jan feb mar apr aug jun jul "
+    "is was were be been has had do does did can could might must shall will "
     "pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese european "
     "german british french chinese korean international wo ep jp vol".split())
 
@@ -199,6 +201,9 @@ def _definitions(document: Document, found: list[Number]):
         after = min(stop, number.end + AHEAD, *(f.start for f in found[n + 1:n + 2]))
         before = max(start, number.start - BACK, *ends[max(0, n - 1):n])
         told = list(_of_number(plain, number, before, after))
+        for name, place in _of_several(plain, number, after):  # which is whose? so each may be any
+            used.add(place)
+            yield from (Definition(name, other, "", 1, start, stop) for other in _in_a_row(plain, found, n))
         for name, strength, place in told:
             used.add(place)
             exhibit = _exhibit(plain, number, before, after)
@@ -238,7 +243,7 @@ def _of_number(plain: str, number: Number, before: int, after: int):
     quoted = []
     for bracket in _linked_brackets(plain, number.end, after):
         inside = plain[bracket[0]:bracket[1]]
-        if len(_EXHIBIT.findall(inside)) > 1:  # "Ex. 1005, "A"; Ex. 1006, "B"": which is whose?
+        if len(_EXHIBIT.findall(inside)) > 1:  # see _of_several
             continue
         names = [(q.start(), q["name"]) for q in _QUOTED.finditer(plain, *bracket) if not q["before"]]
         quoted += [(_name(name), 1, place) for place, name in names]
@@ -261,7 +266,26 @@ def _of_number(plain: str, number: Number, before: int, after: int):
         yield from ((name, own, -1) for name in _suffixes(turned["run"]))
     given = _TO.match(plain[number.end:after])
     if given:
-        yield from ((name, 3, -1) for name in _suffixes(given["run"]))
+        run = _cut(given["run"])
+        yield from ((name, 3, -1) for name in _suffixes(run))
+        if " " in run:  # a heading may follow without a stop: "to Smith Overview of …"
+            yield run.split()[0], 4, -1
+
+
+def _of_several(plain: str, number: Number, after: int) -> list[tuple[str, int]]:
+    """The names in a bracket behind several numbers at once: `(Ex. 1005, "A"; Ex. 1006, "B")`."""
+    brackets = [b for b in _linked_brackets(plain, number.end, after)
+                if len(_EXHIBIT.findall(plain[b[0]:b[1]])) > 1]
+    return [(_name(q["name"]), q.start()) for b in brackets for q in _QUOTED.finditer(plain, *b)]
+
+
+def _in_a_row(plain: str, found: list[Number], n: int) -> list[Number]:
+    """The number and those right before it, with nothing but a comma or `and` between."""
+    row = [found[n]]
+    while n > 0 and len(row) < 9 and re.fullmatch(r",? ?(?:and )?", plain[found[n - 1].end:found[n].start]):
+        n -= 1
+        row.append(found[n])
+    return row
 
 
 def _linked_brackets(plain: str, start: int, stop: int):
@@ -283,6 +307,13 @@ def _is_linked(between: str) -> bool:
 
 def _is_name(run: str) -> bool:
     return not any(word.lower().strip(".'") in _NEVER for word in run.split())
+
+
+def _cut(run: str) -> str:
+    """A run of capital words up to the first that is no name, without an initial at its end."""
+    words = run.split()
+    stop = next((n for n, word in enumerate(words) if word.lower().strip(".'") in _NEVER), len(words))
+    return re.sub(r"(?: [A-Z]\.?)+$", "", " ".join(words[:stop]))
 
 
 def _suffixes(run: str) -> list[str]:
