@@ -8,7 +8,6 @@ grounds the way goes over the names to the numbers (`kit.building.asserted`), an
 applications (`kit.building.mapping`), and to documents of the corpus. One row a challenged patent.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import pandas as pd
 from kit.building import asserted, numbers, ptab
 from kit.building.asserted import Asserted, Candidate, Reference
 from kit.building.cells import MOST_CLAIMS
+from kit.building.claims import split_claims
 from kit.building.judging import SAMPLE, Audit, draw, share_of
 from kit.building.mapping import Mapping, read_mapping
 from kit.building.query_set import Loss, QuerySet, collection_digests, digests_of
@@ -316,11 +316,9 @@ def _above(claims: tuple[int, ...], count: int | None) -> str:
 
 
 def count_claims(claims: str | None) -> int | None:
-    """How many claims a text numbers, each one more than the one before; None where it numbers none."""
-    count = 0
-    for found in re.finditer(r"(?:^|[\n.;>] ?)\s{0,4}(\d{1,3})\s?[.)]", claims or ""):
-        count += int(found[1]) == count + 1
-    return count or None
+    """How many claims a text has; None unless they are numbered from 1 without a gap, two or more."""
+    numbered = [claim.number for claim in split_claims(claims)]
+    return len(numbered) if len(numbered) > 1 and numbered == list(range(1, len(numbered) + 1)) else None
 
 
 def _evidence(qid: str, patent: str, gold: str, one: Asserting, candidate: Candidate, application: str) -> dict:
