@@ -230,9 +230,8 @@ class Cells:
         at, joined = i, False
         while at - i < 14:
             word = self.word(at)
-            if word.isdigit() and len(word) <= 2 and self.word(at - 1) == "," and self.glued(at) \
-                    and not self.word(at + 1) in ("-", ",", "("):
-                at += 1  # the digit of a footnote: "Smith,3 Jones"
+            if word.isdigit() and len(word) <= 3 and at > i and self._glossary_at(at + 1):
+                at += 1  # of a footnote or a page: "Smith,3 Jones", "in view of 12 Jones"
                 continue
             if word not in FILLERS | BETWEEN:
                 break

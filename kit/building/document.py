@@ -5,8 +5,11 @@ one blank for white space, straight quotes, one kind of dash, no header of a pag
 a line's end. Evidence is given in places of the text as it came: text[start:end] is the sentence.
 """
 
+import heapq
 import re
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +20,8 @@ STRETCH = 2_000  # characters; the text layer is judged by its worst stretch
 _SIGNS = str.maketrans({**{sign: "-" for sign in "‐‑‒–—―−"}, **{sign: "'" for sign in "‘’‛′`´"},
                         **{sign: '"' for sign in "“”„‟″«»"}, "\xa0": " ", "\xad": "-"})
 _HEADER = re.compile(
+    r"[Pp]etition for [Ii]nter [Pp]artes [Rr]eview (?:of )?U\.S\. (?:Patent|Pat\.) (?:No\. )?"
+    r"\d{1,2}(?:,\d{3}){2}(?: [AB]\d\b)?|"
     r"(?:Case )?(?:IPR|PGR|CBM)\d{4}-\d{5} (?:\([^()]{0,40}\) )?(?:U\.?S\.? )?(?:Patent )?(?:No\. )?"
     r"(?:RE|PP|D|H)?\d{1,2}(?:,\d{3}){1,2}(?: [ABCEPS]\d?\b)?(?![\d,])"
     r"(?: \d{1,3}(?! ?(?:[,&§-]|and |or |through |to |10[123]\b))(?= ))?")  # the page, but no claim
@@ -61,6 +66,14 @@ class Document:
         piece = bisect_right(here, at) - 1
         return there[piece] + at - here[piece]
 
+    def at(self, place: int) -> int:
+        """The first place of the plain reading that stands for this place of the text or a later one."""
+        plain, here, there = self._read
+        piece = bisect_right(there, place) - 1
+        inside = here[piece] + place - there[piece]
+        at = min(inside, (here[piece + 1:piece + 2] or [len(plain)])[0])
+        return at + (plain[at:at + 1] == " ")
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Of a stretch of the plain reading, start and end in the text."""
         return self.place(start), self.place(end - 1) + 1
@@ -77,10 +90,13 @@ class Document:
     @cached_property
     def borders(self) -> list[int]:
         """Where sentences of the plain reading begin; none is longer than LONGEST."""
-        made = [0]
-        ends = [m.end() for m in _STOP.finditer(self.plain)
-                if not _SHORT.search(self.plain, max(0, m.start() - 12), m.start())]
-        for end in [*ends, len(self.plain)]:
+        made, plain = [0], self.plain
+        ends = {m.end() for m in _STOP.finditer(plain)
+                if not _SHORT.search(plain, max(0, m.start() - 12), m.start())
+                and not (plain[m.end()].isdigit() and plain[max(0, m.start() - 3):m.start()].isupper())}
+        for heading in _HEADING.finditer(self.text):
+            ends |= {self.at(heading.start()), self.at(heading.end())}
+        for end in sorted(ends | {len(plain)}):
             while end - made[-1] > LONGEST:
                 made.append(made[-1] + LONGEST)
             if end > made[-1]:
@@ -91,7 +107,8 @@ class Document:
         """Start and end, in the plain reading, of the sentence around a place."""
         n = bisect_right(self.borders, at)
         start, end = self.borders[n - 1], (self.borders[n:n + 1] or [len(self.plain)])[0]
-        return start, start + len(self.plain[start:end].rstrip())
+        end = start + len(self.plain[start:end].rstrip())
+        return end - len(self.plain[start:end].lstrip()), end
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -109,21 +126,37 @@ class Document:
         return "broken text layer" if broken else ""
 
 
+_HEADING = re.compile(r"^[ \t`]*(?:[IVX]{1,5}|[A-Z]|\d{1,2})\.[ \t]+[A-Z][^\n]{0,80}$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t`]*([^\n]{8,90}?)[ \t\r]*$", re.MULTILINE)
+_RUNNING = re.compile(r"IPR\d|\bPatent\b|PATENT|Petition|PETITION|RESPONSE|Response")
+PAGES = 4  # a line that stands so often is a page's header
 _GAP = re.compile(r"(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|[\s`]+")
 
 
 def _plain(text: str) -> tuple[str, list[int], list[int]]:
     """The plain reading, and for each of its pieces where it begins here and in the text."""
     pieces, at = [], 0  # (its text, its place in `text`)
-    for gap in _GAP.finditer(text):
+    for gap in _gaps(text):
         pieces.append((text[at:gap.start()], at))
-        if not gap[0].startswith("-"):
+        if gap.re is not _GAP or not gap[0].startswith("-"):
             pieces.append((" ", gap.start()))
         at = gap.end()
     pieces.append((text[at:], at))
     plain, here, there = _joined((part.translate(_SIGNS), place) for part, place in pieces)
     headers = [(m.start(), m.end()) for m in _HEADER.finditer(plain)]
     return _without(plain, here, there, headers) if headers else (plain, here, there)
+
+
+def _gaps(text: str) -> Iterator[re.Match]:
+    """White space, hyphens at a line's end, and the lines that every page repeats, in their order."""
+    lines = [m for m in _LINE.finditer(text) if _RUNNING.search(m[1])]
+    often = Counter(m[1] for m in lines)
+    headers = [m for m in lines if often[m[1]] >= PAGES]
+    end = 0
+    for gap in heapq.merge(_GAP.finditer(text), headers, key=lambda m: m.start()):
+        if gap.start() >= end:
+            yield gap
+            end = gap.end()
 
 
 def _joined(pieces) -> tuple[str, list[int], list[int]]:

@@ -230,7 +230,7 @@ _ELSEWHERE = re.compile(
     r"point)\w*)\b", re.IGNORECASE)
 _TRIAL = re.compile(r"\b(?:IPR|PGR|CBM|DER)\d{4}-\d{5}\b")
 _OTHER_PATENT = re.compile(
-    r"\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:'(?P<tail>\d{3})\b|"
+    r"\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
     r"(?P<number>(?:RE|D|PP)?\d{1,2}(?:,\d{3}){1,2}))")
 _LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
 _AWAY = re.compile(r"(?:Related (?:Matters|Proceedings)|Prosecution History|Claim Construction|"

@@ -221,6 +221,13 @@ FORMS: dict[str, Form] = {
     "words broken by a hyphen and a page header": Form(
         "Claims 1–4 would have been obvi-\nous over Arden in view \nIPR2031-00417\nPatent 9,876,501 B2\n\n12\n"
         f"of Brisk. {DEFINED}", [("1-4", "103", "Arden Brisk")], AB),
+    "a header that every page repeats": Form(
+        "\nOakmere’s Patent Papers\n".join(["", "One.", "Two.", "Three.", "Claims 1–4 would have been obvious over "
+                                              f"Arden in view of\n\n12", f"Brisk. {DEFINED}"]),
+        [("1-4", "103", "Arden Brisk")], AB),
+    "a petition's page header": Form(
+        "Ground 1: Claims 1–4 are obvious over Arden in view of\nPetition for Inter Partes Review of U.S. Patent No. "
+        f"9,876,501\n\n14\n\nBrisk. {DEFINED}", [("1-4", "103", "Arden Brisk")], AB),
     "et al.": Form(
         "Claims 1–3 would have been obvious over Arden et al. in view of Cole et al. "
         "Arden et al., U.S. Patent No. 7,310,001 (Ex. 1005). U.S. Patent No. 6,210,003 to Cole et al. (Ex. 1007).",
