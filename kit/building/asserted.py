@@ -92,7 +92,7 @@ def read_trial(documents: list[Document], challenged: str = "", trials: frozense
     left_out: set[str] = set()
     for document in readable:
         others = tuple(names[d.name] for d in readable if d is not document)
-        found = find_grounds(document, challenged, trials, others, claim_count)
+        found = find_grounds(document, challenged, trials, others, claim_count, names[document.name])
         left_out |= set(found.left_out)
         if found.grounds:
             ordered = [names[document.name], *others]

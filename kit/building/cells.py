@@ -25,6 +25,7 @@ BETWEEN = frozenset("and or in view of further light with combination combined o
                     "modified by plus taken alone either both the even considered also additional additionally "
                     "teachings disclosure disclosures alternatively well vs any one at least a still yet "
                     "supplemented explained if necessary his her its own & + / ,".split())
+_BEFORE_STATUTE = frozenset("35 § . section sections sec s pre-aia under".split())
 JOINING = frozenset("and or view light with plus by vs & + / ,".split())
 
 
@@ -74,6 +75,17 @@ class Cells:
     claim_count: int | None = None
 
     @cached_property
+    def _known(self) -> dict:
+        """What was read before, by kind and token: each is read once, however often it is asked for."""
+        return {}
+
+    def _once(self, kind, i: int, *more):
+        key = (kind.__name__, i, *more)
+        if key not in self._known:
+            self._known[key] = kind(i, *more)
+        return self._known[key]
+
+    @cached_property
     def tokens(self):
         """The document's tokens."""
         return self.document.tokens
@@ -104,6 +116,9 @@ class Cells:
 
     def claims_at(self, i: int) -> tuple[int, Claims] | None:
         """`1, 6, 8-12 and 14`, behind `claims` or without."""
+        return self._once(self._claims_at, i)
+
+    def _claims_at(self, i: int):
         if self.word(i) in ("claims", "claim"):
             i += 1
             if self.word(i) == "(" and self.word(i + 1) == "s":
@@ -146,6 +161,11 @@ class Cells:
     def statute_at(self, i: int, loose: bool = False) -> tuple[int, tuple[str, ...], bool] | None:
         """`35 U.S.C. §§ 102(b) and 103(a)`, `103`, `Obviousness`; the last value: whether it bears a
         sign of its own, such as § or (a). loose: a digit of a footnote may stick to it."""
+        return self._once(self._statute_at, i, loose)
+
+    def _statute_at(self, i: int, loose: bool):
+        if not self._may_be_statute(i):
+            return None
         found, marked, end, at = [], False, i, i
         for _ in range(4):
             read = self._one_statute(at, loose)
@@ -160,6 +180,10 @@ class Cells:
             if self.word(at) == "(" and self.word(at + 1) in WORDS and self.word(at + 2) == ")":
                 end = at = at + 3
         return (end, tuple(dict.fromkeys(found)), marked) if found else None
+
+    def _may_be_statute(self, i: int) -> bool:
+        word = self.word(i)
+        return word[:3] in SOUGHT + LEFT_OUT or word in WORDS or word in _BEFORE_STATUTE
 
     def _one_statute(self, i: int, loose: bool) -> tuple[int, str, bool] | None:
         if self.word(i) in WORDS and self.tokens[i].text[0].isupper():
@@ -211,6 +235,9 @@ class Cells:
     def names_at(self, i: int) -> tuple[int, tuple[Name, ...], bool] | None:
         """`Smith in view of Jones (Ex. 1006), and further in view of Lee`. The last value: whether a
         word that joins names stands last, so that one is missing."""
+        return self._once(self._names_at, i)
+
+    def _names_at(self, i: int):
         found, at, end = [], i, i
         while at - i < ITEMS:
             at, joined = self._between(at)

@@ -130,7 +130,7 @@ _HEADING = re.compile(r"^[ \t`]*(?:[IVX]{1,5}|[A-Z]|\d{1,2})\.[ \t]+[A-Z][^\n]{0
 _LINE = re.compile(r"^[ \t`]*([^\n]{8,90}?)[ \t\r]*$", re.MULTILINE)
 _RUNNING = re.compile(r"IPR\d|\bPatent\b|PATENT|Petition|PETITION|RESPONSE|Response")
 PAGES = 4  # a line that stands so often is a page's header
-_GAP = re.compile(r"(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|[\s`]+")
+_GAP = re.compile(r"(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|[\s`]{2,}|[^\S ]|`")
 
 
 def _plain(text: str) -> tuple[str, list[int], list[int]]:

@@ -47,13 +47,14 @@ class Found:
 
 
 def find_grounds(document: Document, challenged: str = "", trials: frozenset[str] = frozenset(),
-                 others: tuple[Names, ...] = (), claim_count: int | None = None) -> Found:
+                 others: tuple[Names, ...] = (), claim_count: int | None = None,
+                 names: Names | None = None) -> Found:
     """The grounds of a document, each once, in its order.
 
     challenged: the patent's number in its one form. trials: the numbers that are this trial's own.
-    others: the names of other documents of the trial.
+    others: the names of other documents of the trial; names: those of this one, if they are read already.
     """
-    cells = Cells(document, Names(document), others, claim_count)
+    cells = Cells(document, names or Names(document), others, claim_count)
     tables = _Tables(cells)
     rows, left_out = list(tables.rows()), list(tables.left_out)
     if not rows or tables.broken:
@@ -85,26 +86,24 @@ class _Tables:
         """The rows of every table, behind headers and without one."""
         at = 0
         while at < len(self.cells.tokens):
-            header = self._header_at(at)
-            if header:
-                end, order = header
-                count = 0
+            end, order = self._header_at(at)
+            if order:
                 for row, end in self._rows_at(end, order):
-                    count += 1
                     if row:
                         yield row
-                at = max(end, at + 1)
+            if end > at:  # of a header, or of words that are none: nor is a part of them
+                at = end
                 continue
             row = self._bare_row_at(at)
             if row:
                 yield row[0]
             at = row[1] if row else at + 1
 
-    def _header_at(self, i: int) -> tuple[int, str] | None:
-        """Behind a header, and the order of its columns; None where none begins."""
+    def _header_at(self, i: int) -> tuple[int, str]:
+        """Behind the words of a header, and the order of its columns; "" where they are no header."""
         cells = self.cells
         if cells.tokens[i].text[0] not in "CRGSB35PIAN§" or cells.tokens[i].text[0].islower():
-            return None
+            return i, ""
         order, at, last = "", i, i
         while at < min(i + 40, len(cells.tokens)):
             word = cells.word(at)
@@ -122,8 +121,7 @@ class _Tables:
             else:
                 break
             at += 1
-        order = _columns(order)
-        return (last, order) if order else None
+        return last, _columns(order)
 
     def _rows_at(self, i: int, order: str):
         """(row or None for a §101 or §112 one, the token behind it) as far as rows follow."""
@@ -331,7 +329,7 @@ class _Sentences:
     # --- "obvious over A in view of B"
 
     def _passive(self, i: int) -> tuple[int, Ground | None] | None:
-        cells, at, inferred, stated = self.cells, i, list(VERBS[self.cells.low[i]]), []
+        cells, at, inferred, stated = self.cells, i, list(VERBS[self.cells.low[i]] or ("",)), []
         claims, names = None, None
         start, stop = cells.document.sentence(cells.tokens[i].start)
         at += 1
@@ -343,8 +341,8 @@ class _Sentences:
                 if names:
                     break
                 at = link
-            elif word in VERBS:
-                inferred += VERBS[word]
+            elif word in VERBS and len(inferred) < 6:
+                inferred += VERBS[word] or ("",)
                 at += 1
             elif word in ("claims", "claim") and (read := cells.claims_at(at)):
                 at, claims = read
@@ -367,7 +365,7 @@ class _Sentences:
             claims = Claims("", doubt="not stated by number")
         if not claims:
             return end, None
-        statutes = inferred or stated or self._statute_before(i, start)
+        statutes = [s for s in inferred if s] or stated or self._statute_before(i, start)
         sought = tuple(s for s in dict.fromkeys(statutes) if s in SOUGHT)
         return end, Ground(claims, sought, named, "sentence", start, stop)
 
