@@ -176,6 +176,19 @@ def _add_build(commands) -> None:
                                 help="title and abstract as the query")
     semantic.set_defaults(command=_build_semantic_search)
 
+    litigation = modes.add_parser("litigation", help="challenged patents and what is asserted against them")
+    litigation.add_argument("--collection", required=True, help="whose corpus is searched: a name, a hub id "
+                            "or a folder")
+    litigation.add_argument("--revision", help="commit or tag of a hub data set")
+    litigation.add_argument("--papers", required=True, type=Path, metavar="FOLDER",
+                            help="the Board's JSON, of either generation, and texts (.txt)")
+    litigation.add_argument("--table", action="append", default=[], type=Path, metavar="FILE",
+                            help="TSV, CSV or Parquet: application_id beside patent_id, pgpub_id, family_id or "
+                            "doc_id (repeat it)")
+    litigation.add_argument("--view", default="claims", help="of the challenged patent (default: claims)")
+    litigation.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the new set's folder")
+    litigation.set_defaults(command=_build_litigation)
+
     freeze = commands.add_parser("freeze", help="a built query set becomes a generation of its mode")
     freeze.add_argument("folder", help="a folder that 'build' made")
     freeze.add_argument("--name", help="of the generation (default: the folder's name and a number)")
@@ -430,6 +443,16 @@ def _build_semantic_search(options) -> None:
     require_free(options.out)
     source = open_source(options.collection, options.revision)
     _print_built(write_query_set(semantic_search.build(source, options.protocol), options.out))
+
+
+def _build_litigation(options) -> None:
+    from kit.building import litigation
+    from kit.building.query_set import open_source, require_free, write_query_set
+
+    require_free(options.out)
+    source = open_source(options.collection, options.revision)
+    made = litigation.build(source, options.papers, options.table, options.view)
+    _print_built(write_query_set(made, options.out))
 
 
 def _print_built(folder: Path) -> None:
