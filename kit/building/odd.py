@@ -182,7 +182,8 @@ def compare_numbers(claim: str, text: str) -> tuple[list[str], list[str]]:
             lost.append(f"{value} {unit}".strip())
         elif unit and units and unit not in units and _SPOKEN.get(unit, unit).rstrip("s") not in spoken:
             lost.append(f"the unit of {value} {unit}")
-    known = {value for value, _ in mine} | {v for v, _ in _numbers(claim)}
+    known = {v for v, _ in _numbers(claim)} | {
+        str(n) for n, name in _NAMES.items() if re.search(rf"\b{name}\b", claim, re.IGNORECASE)}
     return list(dict.fromkeys(lost)), list(dict.fromkeys(v for v, _ in theirs if v not in known))
 
 
