@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import signal
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+import threading
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from kit.errors import KitError, MeasureError, ParamsError
@@ -15,8 +17,27 @@ from kit.visible import Screen
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status. What it prints is made visible: no text of a
     collection or run file acts on a terminal."""
-    with redirect_stdout(Screen(sys.stdout)), redirect_stderr(Screen(sys.stderr)):
+    with redirect_stdout(Screen(sys.stdout)), redirect_stderr(Screen(sys.stderr)), _stoppable():
         return _main(arguments)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: what ends well on Ctrl-C ends as well on it."""
+
+
+@contextmanager
+def _stoppable():
+    def stop(*_):
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # which alone may ask for signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _main(arguments: list[str] | None) -> int:
@@ -35,9 +56,13 @@ def _main(arguments: list[str] | None) -> int:
         print(f"kit: {error.strerror or error} ({error.filename or 'no file named'}). "
               "Check the folder's space and permissions", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except MemoryError as error:
+        print(f"kit: the memory ran out ({error or 'no size named'}). Close other programs, or take a "
+              "machine with more; the same command goes on from here", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt as error:
         print("kit: stopped; the same command goes on from here", file=sys.stderr)
-        return 130
+        return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -186,8 +211,40 @@ def _add_build(commands) -> None:
                             help="TSV, CSV or Parquet: application_id beside patent_id, pgpub_id, family_id or "
                             "doc_id (repeat it)")
     litigation.add_argument("--view", default="claims", help="of the challenged patent (default: claims)")
+    litigation.add_argument("--audit-items", type=int, default=100, help="golds that people judge (default: 100)")
+    litigation.add_argument("--audit-threshold", type=float, default=0.95, metavar="SHARE",
+                            help="share of right golds that freezing asks for (default: 0.95)")
+    litigation.add_argument("--seed", type=int, default=0, help="draws the golds of the audit (default: 0)")
     litigation.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the new set's folder")
     litigation.set_defaults(command=_build_litigation)
+
+    natural = modes.add_parser("natural_language", parents=[shared], help="claim 1 in plain words, by a "
+                               "language model; without --yes it says what that costs, and stops")
+    natural.add_argument("--model", required=True, help="the model's name at the endpoint")
+    natural.add_argument("--base", help="the endpoint's address before /chat/completions")
+    natural.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
+    natural.add_argument("--yes", action="store_true", help="send the requests")
+    natural.add_argument("--prompt", type=Path, metavar="FILE", help="in place of the kit's own")
+    natural.add_argument("--max-tokens", type=int, default=600, help="of an answer (default: 600)")
+    natural.add_argument("--price-in", type=float, help="of a million tokens in, for the estimate")
+    natural.add_argument("--price-out", type=float, help="of a million tokens out")
+    natural.add_argument("--parallel", type=int, default=4, help="requests in flight at most (default: 4)")
+    natural.add_argument("--timeout", type=float, default=120, help="seconds of a request (default: 120)")
+    natural.add_argument("--retries", type=int, default=5, help="after 429, 5xx and lost connections")
+    natural.add_argument("--limit", type=int, metavar="N", help="draw N queries (default: all)")
+    natural.add_argument("--seed", type=int, default=0, help="draws queries and the audit (default: 0)")
+    natural.add_argument("--batch-out", type=Path, metavar="FILE",
+                         help="write the requests as a batch file, and stop")
+    natural.add_argument("--batch-in", type=Path, action="append", default=[], metavar="FILE",
+                         help="take answers from a batch's output")
+    natural.add_argument("--accept-missing", action="store_true",
+                         help="count requests without an answer as lost")
+    natural.add_argument("--copy-limit", type=float, default=0.5, metavar="SHARE", help="an answer of which "
+                         "more word sequences stand in the claim is left out (default: 0.5)")
+    natural.add_argument("--audit-items", type=int, default=100, help="rows that people judge (default: 100)")
+    natural.add_argument("--audit-threshold", type=float, default=0.9, metavar="SHARE",
+                         help="share of good rows that freezing asks for (default: 0.9)")
+    natural.set_defaults(command=_build_natural_language)
 
     freeze = commands.add_parser("freeze", help="a built query set becomes a generation of its mode")
     freeze.add_argument("folder", help="a folder that 'build' made")
@@ -447,12 +504,63 @@ def _build_semantic_search(options) -> None:
 
 def _build_litigation(options) -> None:
     from kit.building import litigation
+    from kit.building.judging import Audit
     from kit.building.query_set import open_source, require_free, write_query_set
 
     require_free(options.out)
     source = open_source(options.collection, options.revision)
-    made = litigation.build(source, options.papers, options.table, options.view)
+    audit = Audit(litigation.QUESTIONS, what="golds", items=options.audit_items, seed=options.seed,
+                  threshold=options.audit_threshold)
+    made = litigation.build(source, options.papers, options.table, options.view, audit)
     _print_built(write_query_set(made, options.out))
+
+
+def _build_natural_language(options) -> None:
+    from kit.building import natural_language as made
+    from kit.building import paraphrase
+    from kit.building.chat import Endpoint
+    from kit.building.journal import opened
+    from kit.building.judging import Audit
+    from kit.building.odd import Limits
+    from kit.building.query_set import open_source, require_free, write_query_set
+
+    _require_positive(options)
+    require_free(options.out)
+    asking = paraphrase.Asking(options.model, paraphrase.read_prompt(options.prompt), options.max_tokens)
+    audit = Audit(made.QUESTIONS, items=options.audit_items, seed=options.seed,
+                  threshold=options.audit_threshold)
+    endpoint = options.base and Endpoint(options.base, options.key_env, options.timeout, options.parallel,
+                                         options.retries)
+    source = open_source(options.collection, options.revision)
+    prepared = made.prepare(source, asking, options.protocol, options.limit, options.seed)
+    with opened(made.journal_of(options.out)) as journal:
+        for problem in paraphrase.read_batch(options.batch_in, prepared.requests, journal):
+            print(f"{problem.file}, line {problem.line}, {problem.id or 'no id'}: {problem.what}")
+        left = paraphrase.unanswered(prepared.requests, journal)
+        if options.batch_out:
+            n = paraphrase.write_batch(prepared.requests, journal, options.batch_out)
+            print(f"{n:,} requests written: {options.batch_out}; give the answers by --batch-in")
+            return
+        if left and endpoint:
+            print(paraphrase.estimate(prepared.requests, journal, options.price_in, options.price_out,
+                                      options.parallel))
+            if not options.yes:
+                print("Nothing was sent; --yes sends them")
+                return
+            paraphrase.ask_all(prepared.requests, endpoint, journal)
+        built = made.build(source, prepared, journal, audit, Limits(copy=options.copy_limit),
+                           endpoint.url if endpoint else "batch files", options.accept_missing)
+    _print_built(write_query_set(built, options.out))
+
+
+def _require_positive(options) -> None:
+    """Raises ParamsError for a number that can't be one of its kind."""
+    least = {"max_tokens": 1, "parallel": 1, "retries": 0, "limit": 1, "seed": 0, "price_in": 0, "price_out": 0,
+             "timeout": 0.001, "copy_limit": 0}
+    for name, value in ((n, getattr(options, n)) for n in least):
+        if value is not None and not least[name] <= value < float("inf"):
+            flag = "--" + name.replace("_", "-")
+            raise ParamsError(f"{flag} {value} is no such number", flag, f"Give one from {least[name]}")
 
 
 def _print_built(folder: Path) -> None:
