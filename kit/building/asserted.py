@@ -16,6 +16,7 @@ NO_DEFINITION, NO_PATENT, FOREIGN = "no definition of the name", "no patent", "f
 PROVISIONAL, REEXAMINATION, AMBIGUOUS = "provisional", "reexamination", "ambiguous"
 BEFORE_1976, NOT_IN_TABLE = "before 1976", "not in the table"
 SAME, NOT_IN_CORPUS = "same application or family", "not in the corpus"
+AROUND = 160  # characters of a text that evidence shows on either side
 ADMITTED = ("aapa", "apa", "applicant admitted prior art", "applicant's admitted prior art",
             "admitted prior art")
 
@@ -24,7 +25,8 @@ ADMITTED = ("aapa", "apa", "applicant admitted prior art", "applicant's admitted
 class Place:
     """Evidence: of which document, where in its text, and what stands there.
 
-    page: from 1, None where the text marks no pages. text == the document's text[start:end].
+    page: from 1, None where the text marks no pages. text == the document's text[start:end]; before and
+    after are the AROUND characters beside it.
     """
 
     document: str
@@ -32,6 +34,8 @@ class Place:
     start: int
     end: int
     text: str
+    before: str = ""
+    after: str = ""
 
     def as_dict(self) -> dict:
         """As a line of the evidence has it."""
@@ -106,7 +110,9 @@ def read_trial(documents: list[Document], challenged: str = "", trials: frozense
 def place_of(document: Document, start: int, end: int) -> Place:
     """The evidence of a stretch of the plain reading."""
     first, last = document.span(start, end)
-    return Place(document.name, document.page(first), first, last, document.text[first:last])
+    text = document.text
+    return Place(document.name, document.page(first), first, last, text[first:last],
+                 text[max(0, first - AROUND):first], text[last:last + AROUND])
 
 
 def _references(document: Document, found: Found, names: list[Names], challenged: str) -> list[Reference]:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from kit.building.cells import LEFT_OUT, SOUGHT, WORDS, Cells, Claims, Name
+from kit.building.cells import LEFT_OUT, SOUGHT, Cells, Claims, Name
 from kit.building.document import Document
 from kit.building.references import Names
 
@@ -466,4 +466,3 @@ class _Sentences:
         return self.cells.low[i] if marked else ""
 
 
-_ = WORDS

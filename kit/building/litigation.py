@@ -223,7 +223,8 @@ class _Rows:
             self.losses += [self._lost(patent, one, NO_ROW, "") for one, _, _ in golds.values()]
             return
         statutes = sorted({s for one, _, _ in golds.values() for s in one.reference.statutes})
-        row = {"qid": qid, "text": text, "gold_apps": list(golds), "statute": statutes, "query_cpc": classes}
+        row = {"qid": qid, "text": text, "gold_apps": list(golds), "statute": statutes, "query_cpc": classes,
+               "incomplete": "; ".join(f"{reason}: {', '.join(names)}" for reason, names in lacks.items())}
         self.rows.append({name: value for name, value in row.items() if value})
         self.evidence += [_evidence(qid, patent, gold, *held) for gold, held in golds.items()]
         self.about.append(self._about(qid, patent, own, trials, lacks))

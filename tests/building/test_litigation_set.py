@@ -7,6 +7,7 @@ import pytest
 from kit.building import asserted, litigation, ptab
 from kit.building.document import Document
 from kit.building.grounds import find_grounds
+from kit.building.made_trials import claim_counts
 from kit.building.judging import SAMPLE, Judging
 from kit.building.query_set import freeze, write_query_set
 from kit.cli import main
@@ -21,7 +22,7 @@ TABLES = ("patents.tsv", "publications.csv", "documents.tsv")
 def papers(tmp_path_factory, mini):
     """A folder of papers and tables, and what they hold."""
     folder = tmp_path_factory.mktemp("papers")
-    return folder, write_papers(folder, mini.ids("corpus"))
+    return folder, write_papers(folder, claim_counts(mini))
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,19 @@ def test_incomplete_rows_are_marked_with_what_they_lack(papers, built):
         assert line["complete"] == (not line["lacks"])
         assert {(n, reason) for reason, names in line["lacks"].items() for n in names} <= lacking
     assert {line["complete"] for line in about.values()} == {True, False}
+
+
+def test_claims_that_lost_their_dash_are_doubted_and_no_others(papers, built):
+    doubted = [trial["trial"] for line in lines(built / litigation.ABOUT) for trial in line["trials"]
+               if any(ground["doubt"] for ground in trial["grounds"])]
+    assert sorted(doubted) == sorted(papers[1]["doubts"])
+
+
+def test_a_row_says_what_it_lacks(made):
+    rows, about = {row["qid"]: row for row in made.rows}, made.beside[litigation.ABOUT]
+    assert all(("incomplete" in rows[line["qid"]]) != line["complete"] for line in about)
+    assert all(reason in rows[line["qid"]]["incomplete"] and name in rows[line["qid"]]["incomplete"]
+               for line in about for reason, names in line["lacks"].items() for name in names)
 
 
 def test_two_trials_of_one_patent_are_one_row(built):

@@ -17,24 +17,25 @@ PARTIES = ("Glimmer Tools, Inc.", "Oakmere LLC", "Vexley Corp.", "Northfold Ltd.
 TRIALS = 36  # challenges that are read; some others are to be left out
 STYLES = ("table", "turned table", "sentences", "petition", "outcomes", "headings")
 EXTRAS = ("foreign", "no patent", "provisional", "before 1976", "not in the table", "no definition of the name",
-          "own publication", "ambiguous", None, None)
+          "own publication", "ambiguous", *[None] * 8)
 LOSSES = {"own publication": "same application or family"}
 
 
-def write_papers(folder: Path, documents: list[str]) -> dict:
+def write_papers(folder: Path, documents: dict[str, int | None]) -> dict:
     """Writes `papers/` and three tables beside it; returns what they hold.
 
-    documents: ids of the corpus, at least 200. The result: `golds` {challenged document: documents},
-    `lost` {reason: references}, `left_out` {reason: trials}.
+    documents: {id of the corpus: how many claims it has, None where they are not all known}, at least 200.
+    The result: `golds` {challenged document: documents}, `lost` {reason: references}, `left_out` {reason:
+    trials}, `doubts` the trials of which a ground's claims lost their dash.
     """
     papers = Path(folder) / "papers"
     papers.mkdir(parents=True)
     held = sorted(documents)
     rows = {name: _numbers(n) for n, name in enumerate(held)}
-    told: dict = {"golds": {}, "lost": {}, "left_out": {}}
+    told: dict = {"golds": {}, "lost": {}, "left_out": {}, "doubts": []}
     modern, older = [], []
     for n in range(TRIALS):
-        trial = _trial(n, held, rows, told)
+        trial = _trial(n, held, rows, documents, told)
         (older if n % 3 == 2 else modern).append(trial)
         _write(papers / f"{trial['paper']}.txt", trial["text"])
     _left_out(papers, modern, older, told, rows[held[-1]])
@@ -56,7 +57,7 @@ def _numbers(n: int) -> dict:
             "publication": f"2017{100_000 + 53 * n:07d}"}
 
 
-def _trial(n: int, held: list[str], rows: dict, told: dict) -> dict:
+def _trial(n: int, held: list[str], rows: dict, counts: dict, told: dict) -> dict:
     """The n-th trial: what its JSON says, and its text. Every twelfth challenges the patent before."""
     at = n - 1 if n % 12 == 11 else n
     challenged = held[5 * at]
@@ -73,9 +74,20 @@ def _trial(n: int, held: list[str], rows: dict, told: dict) -> dict:
     known += [gold for gold in golds if gold not in known]
     kind = {"petition": "petition", "sentences": "institution", "headings": "institution"}.get(style, "final")
     owner, petitioner = PARTIES[n % 5], PARTIES[(n + 2) % 5]
-    text = _text(number, rows[challenged], style, kind, references, owner, petitioner)
+    spans = _spans(number, counts[challenged], lost=n % 9 == 4)
+    if n % 9 == 4:
+        told["doubts"].append(number)
+    text = _text(number, rows[challenged], style, kind, references, spans, owner, petitioner)
     return {"number": number, "numbers": rows[challenged], "kind": kind, "text": text, "type": "IPR",
             "paper": f"{700_001 + n}", "owner": owner, "petitioner": petitioner}
+
+
+def _spans(number: str, count: int | None, lost: bool) -> tuple[str, str]:
+    """The claims of the first ground and of the second. lost: the first's dash, so that 1–40 reads 140."""
+    top = count or 12
+    last = max(1, min(2 + draw(5, number, "last"), top - 1))
+    one = "1" if last == 1 else f"1–{last}"
+    return f"{top}{top + 20}" if lost else one, f"{last + 1}–{top}" if last + 1 < top else f"{max(top, 2)}"
 
 
 # --- references -----------------------------------------------------------------------------------
@@ -118,31 +130,29 @@ _TITLES = {"final": "JUDGMENT\nFinal Written Decision\nDetermining All Challenge
            "petition": "PETITION FOR INTER PARTES REVIEW"}
 
 
-def _text(number: str, challenged: dict, style: str, kind: str, references: list, owner: str,
-          petitioner: str) -> str:
+def _text(number: str, challenged: dict, style: str, kind: str, references: list,
+          spans: tuple[str, str], owner: str, petitioner: str) -> str:
     own = _patent(challenged["patent"])
     short = own[-3:]
     head = (f"UNITED STATES PATENT AND TRADEMARK OFFICE\n____________\n\nBEFORE THE PATENT TRIAL AND APPEAL BOARD\n"
             f"____________\n\n{petitioner.upper()},\nPetitioner,\n\nv.\n\n{owner.upper()},\nPatent Owner.\n____________\n\n"
             f"{number}\nPatent {own} B2\n____________\n\n{_TITLES[kind]}\n\fI. INTRODUCTION\n")
-    return (f"{head}{petitioner} (“Petitioner”) asks for review of claims 1–12 of U.S. Patent No. {own} B2 "
+    return (f"{head}{petitioner} (“Petitioner”) asks for review of claims of U.S. Patent No. {own} B2 "
             f"(Ex. 1003, “the ’{short} patent”). {owner} is the Patent Owner.\n"
             f"A. Related Matters\nThe parties name {owner} v. {petitioner}, No. 1:30-cv-00{draw(900, number) + 100}, "
             f"about U.S. Patent No. 8,{draw(900, number, 1) + 100},204, of which claims 1–3 were held obvious over "
             f"Dray (U.S. Patent No. 5,{draw(900, number, 2) + 100},118) in IPR2029-00{draw(900, number, 3) + 100}.\n"
             f"B. The ’{short} Patent\nThe ’{short} patent cites U.S. Patent No. 6,001,{draw(900, number, 4) + 100}.\n\f"
-            f"C. Grounds\n{_grounds(style, [name for name, _ in references], number)}\n"
+            f"C. Grounds\n{_grounds(style, [name for name, _ in references], *spans)}\n"
             f"D. The References\n{' '.join(told for _, told in references)}\n\f"
             f"E. Claim Construction\nThe term “hinge” was read so for U.S. Patent No. 8,444,"
             f"{draw(900, number, 5) + 100} (Ex. 2004, “Marsh”). Patent Owner argues that claims 1–12 would not have been "
             "obvious over Marsh.\n")
 
 
-def _grounds(style: str, names: list[str], number: str) -> str:
+def _grounds(style: str, names: list[str], one: str, two: str) -> str:
     """The grounds of a trial: the first reference alone, then all of them together."""
     first, rest = names[0], names[1:]
-    last = 2 + draw(5, number, "last")
-    one, two = f"1–{last}", f"{last + 1}–12" if last < 11 else "12"
     if style == "petition":
         more = f"Ground 2: Claims {two} are obvious over {' in view of '.join(names)}." if rest else ""
         return f"Ground 1: Claims {one} are anticipated by {first}. {more}"
@@ -161,7 +171,7 @@ def _grounds(style: str, names: list[str], number: str) -> str:
     shown = " Claims Shown Unpatentable Claims Not Shown Unpatentable" if outcome else ""
     more = f"\n{two} 103(a) {together}{f' {two}' if outcome else ''}" if rest else ""
     return (f"Claim(s) Challenged 35 U.S.C. § Reference(s)/Basis{shown}\n{one} 102(b) {first}"
-            f"{f' {one}' if outcome else ''}{more}\n{'Overall Outcome 1–12' if outcome else ''}")
+            f"{f' {one}' if outcome else ''}{more}\n{'Overall Outcome' if outcome else ''}")
 
 
 # --- what is to be left out -----------------------------------------------------------------------
@@ -170,7 +180,7 @@ def _left_out(papers: Path, modern: list, older: list, told: dict, numbers: dict
     """Trials that make no row, each for another reason; none challenges a patent of the others."""
     base = {"numbers": numbers, "owner": PARTIES[0], "petitioner": PARTIES[1], "type": "IPR", "kind": "final"}
     good = _text("IPR2031-00900", numbers, "table", "final", [_reference("Arden", numbers, 1005, 0)],
-                 PARTIES[0], PARTIES[1])
+                 ("1–3", "4"), PARTIES[0], PARTIES[1])
     nothing = good.replace("Claim(s) Challenged", "Nothing").split("C. Grounds")[0] + "C. Costs\nNone.\n"
     odd = {
         ("IPR2031-00901", "no text of a decision or petition"): None,
