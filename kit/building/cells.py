@@ -250,7 +250,8 @@ class Cells:
         if more:
             end, found = more
         joined = self.word(end) in BETWEEN - {","} or self.word(end) == "," and self.word(end + 1).isdigit()
-        return (end, tuple(found), joined) if found else None
+        once = {key(name.text): name for name in reversed(found)}
+        return (end, tuple(reversed(once.values())), joined) if found else None
 
     def _between(self, i: int) -> tuple[int, bool]:
         """Behind the small words between two names, and whether one of them joins names."""
@@ -327,6 +328,10 @@ class Cells:
         text = self.tokens[i].text
         text = re.sub(r"'s?$", "", text)
         return _bare(text) if _norm(text) != word else text
+
+    def is_defined(self, i: int) -> bool:
+        """Whether a name begins here that a document of the trial defines."""
+        return bool(self._glossary_at(i))
 
     def _capitals_at(self, i: int) -> tuple[int, str] | None:
         """A run of up to four words with capitals, of which none is known to be no name."""

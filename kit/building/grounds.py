@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from kit.building.cells import LEFT_OUT, SOUGHT, Cells, Claims, Name
+from kit.building.cells import BETWEEN, LEFT_OUT, SOUGHT, Cells, Claims, Name
 from kit.building.document import Document
 from kit.building.references import Names
 
@@ -181,8 +181,14 @@ class _Tables:
         return Ground(claims, sought, names, "table", *place), end
 
     def _bare_row_at(self, i: int) -> tuple[Ground, int] | None:
-        """A row without a header: claims, a statute with its sign, and a defined name, side by side."""
+        """A row without a header: claims, a statute with its sign, and a defined name, side by side; or
+        names, statute, claims."""
         cells = self.cells
+        if cells.word(i - 1) not in BETWEEN and cells.is_defined(i):
+            names = cells.names_at(i)
+            statute = cells.statute_at(names[0]) if names else None
+            read = self._row_at(i, "RSC") if statute and statute[2] else None
+            return read if read and read[0] else None
         if not cells.word(i)[:1].isdigit() or cells.word(i - 1) in (",", "-", "§", "and", "u.s.c") or (
                 cells.glued(i)):
             return None
@@ -190,7 +196,7 @@ class _Tables:
         statute = cells.statute_at(claims[0], loose=True) if claims else None
         if not statute or not statute[2] or cells.word(claims[0]) in ("under", ","):
             return None
-        if not cells._glossary_at(statute[0]):
+        if not cells.is_defined(statute[0]):
             return None
         read = self._row_at(i, "CSR")
         return read if read and read[0] else None
@@ -230,7 +236,7 @@ _TRIAL = re.compile(r"\b(?:IPR|PGR|CBM|DER)\d{4}-\d{5}\b")
 _OTHER_PATENT = re.compile(
     r"\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
     r"(?P<number>(?:RE|D|PP)?\d{1,2}(?:,\d{3}){1,2}))")
-_LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
+_LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}[A-Ha-h]?|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
 _AWAY = re.compile(r"(?:Related (?:Matters|Proceedings)|Prosecution History|Claim Construction|"
                    r"Level of Ordinary Skill)\b(?! of the)")
 _BACK = re.compile(r" (?:[A-H]|[IVX]{1,4}|\d{1,2})\. (?=[A-Z])|\bGrounds?\b|\bChallenges?\b")
@@ -249,6 +255,8 @@ class _Sentences:
             word, read = self.cells.low[at], None
             if word in VERBS:
                 read = self._passive(at)
+            elif word in SOUGHT and self.cells.word(at - 1) in ("§", "u.s.c", ".", "section"):
+                read = self._passive(at, "")  # "claims 1-5 under § 103(a) over A"
             if not read and (word in ACTIVE or word == "obvious"):
                 read = self._active(at)
             if read:
@@ -328,11 +336,12 @@ class _Sentences:
 
     # --- "obvious over A in view of B"
 
-    def _passive(self, i: int) -> tuple[int, Ground | None] | None:
-        cells, at, inferred, stated = self.cells, i, list(VERBS[self.cells.low[i]] or ("",)), []
+    def _passive(self, i: int, verb: str | None = None) -> tuple[int, Ground | None] | None:
+        """The ground whose verb, or statute, is the token i."""
+        cells, at, inferred, stated = self.cells, i, list(VERBS.get(self.cells.low[i]) or ("",)), []
         claims, names = None, None
         start, stop = cells.document.sentence(cells.tokens[i].start)
-        at += 1
+        at += verb is None
         while at - i < REACH and at < len(cells.tokens) and cells.tokens[at].start < stop:
             word = cells.word(at)
             link = self._link_at(at)
@@ -357,7 +366,10 @@ class _Sentences:
             return None
         end, named, _ = names
         more = self._statute_behind(end)
-        end, stated = (more[0], stated + list(more[1])) if more else (end, stated)
+        if more:
+            end, stated = more[0], stated + list(more[1])
+            if {"view", "light", "combination"} & set(cells.low[end:end + 5]) and (rest := cells.names_at(end)):
+                end, named = rest[0], named + rest[1]  # "over A under § 103(a) in view of B"
         claims = claims or self._claims_before(i, start)
         if not claims and (behind := self._claims_behind(end, 8)) and self._same_sentence(end, stop):
             claims = behind[1]

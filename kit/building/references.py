@@ -45,12 +45,14 @@ _MENTION = re.compile("|".join([
 @dataclass(frozen=True)
 class Number:
     """kind: patent, publication, application, foreign, or none of these (""). value: in its one form,
-    of a foreign one as stated. start, end: of the digits and all that belongs to them, in `plain`."""
+    of a foreign one as stated. start, end: of the digits and all that belongs to them, in `plain`.
+    bare: whether no word says what it is a number of."""
 
     kind: str
     value: str
     start: int
     end: int
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,12 @@ def _number(found: re.Match) -> Number | None:
     if kind == "application":
         return Number("application", numbers.application(stated), *at)
     value = numbers.patent(stated)
-    return Number("patent", value, *at) if value else None
+    return Number("patent", value, *at, bare=kind == "bare") if value else None
 
 
 # --- names ----------------------------------------------------------------------------------------
 
-_QUOTED = re.compile(r'(?P<before>(?:entitled|titled|title),? )?"(?P<name>[^"()]{1,70})"')
+_QUOTED = re.compile(r"""(?P<before>(?:entitled|titled|title),? )?(?:"|'')(?P<name>[^"()]{1,70}?)(?:"|'')""")
 _RUN = r"(?:[A-Z][\w'&.-]{0,30}|'\d{3})(?: (?:et al\.?|(?:van |von |de |der |den |di |la |le |du ){0,2}[A-Z][\w'&-]{0,30}\.?|'\d{3}|[IV]{1,3})){0,4}"
 _LINKS = ("issued filed published granted dated on to by et al and in of the as from with an a no entitled titled "
           "priority date effective having assigned hereinafter hereafter referred herein collectively called "
@@ -200,14 +202,19 @@ def _definitions(document: Document, found: list[Number]):
         start, stop = document.sentence(number.start)
         after = min(stop, number.end + AHEAD, *(f.start for f in found[n + 1:n + 2]))
         before = max(start, number.start - BACK, *ends[max(0, n - 1):n])
+        several = dict.fromkeys(_of_several(plain, number, after))
         told = list(_of_number(plain, number, before, after))
-        for name, place in _of_several(plain, number, after):  # which is whose? so each may be any
+        if number.bare and len(_in_a_row(plain, found, n)) > 1:  # "Nos. A and B ("Smith")": which is meant?
+            several |= {(name, place): None for name, strength, place in told if strength == 1}
+            told = []
+        for name, place in several:
             used.add(place)
             yield from (Definition(name, other, "", 1, start, stop) for other in _in_a_row(plain, found, n))
         for name, strength, place in told:
             used.add(place)
+            head = _head(plain, found, n, start) if strength == 1 else number
             exhibit = _exhibit(plain, number, before, after)
-            yield Definition(name, number, exhibit, strength, start, stop)
+            yield Definition(name, head, exhibit, strength, start, stop)
     for bracket in _BRACKETED.finditer(plain):
         if _EXHIBIT.search(bracket[0]) and not _has_number(found, bracket.start(), bracket.end()):
             for quoted in _QUOTED.finditer(plain, bracket.start(), bracket.end()):
@@ -270,6 +277,21 @@ def _of_number(plain: str, number: Number, before: int, after: int):
         yield from ((name, 3, -1) for name in _suffixes(run))
         if " " in run:  # a heading may follow without a stop: "to Smith Overview of …"
             yield run.split()[0], 4, -1
+
+
+_RELATED = re.compile(r"\b(?:priority|continu\w+|parent|division\w*|benefit|issued (?:from|on|as)|matured|"
+                      r"published as|national stage|national phase|filed as|reissue of|corresponds|"
+                      r"which is (?:the|a)|granted (?:from|on))\b")
+
+
+def _head(plain: str, found: list[Number], n: int, start: int) -> Number:
+    """The number that a citation is of: in `A, a continuation of B (Ex. 1005, "Smith")` it is A."""
+    while n > 0 and found[n - 1].start >= start:
+        between = plain[found[n - 1].end:found[n].start]
+        if len(between) > 160 or any(sign in between for sign in "();") or not _RELATED.search(between):
+            break
+        n -= 1
+    return found[n]
 
 
 def _of_several(plain: str, number: Number, after: int) -> list[tuple[str, int]]:

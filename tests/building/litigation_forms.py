@@ -145,6 +145,16 @@ FORMS: dict[str, Form] = {
         f"{DEFINED} Claims 35 U.S.C. § References 1–5 103(a) Arden, Brisk Cole is discussed as background only.",
         [("1-5", "103", "Arden Brisk")], AB),
 
+    "rows of references without a header": Form(
+        f"{DEFINED} The grounds are these: Arden § 102(b) 1, 2 Arden and Brisk § 103(a) 3–5",
+        [("1,2", "102", "Arden"), ("3-5", "103", "Arden Brisk")], AB),
+    "a row that names a reference twice": Form(
+        f"Claims 35 U.S.C. § References 1–5 103(a) Arden, or Arden and Brisk 6 103(a) Cole {DEFINED}",
+        [("1-5", "103", "Arden Brisk"), ("6", "103", "Cole")], ABC),
+    "table under the earlier law": Form(
+        f"Claims 35 U.S.C. § References 1–5 pre-AIA 103(a)2 Arden, Cole 2 The earlier law applies. {DEFINED}",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+
     # --- dashes that were lost --------------------------------------------------------------------
     "a dash lost, above the claim count": Form(
         f"Claims 35 U.S.C. § References 122, 3241 103(a) Arden, Brisk {DEFINED}",
@@ -209,6 +219,18 @@ FORMS: dict[str, Form] = {
     "renders claims obvious": Form(
         f"Arden in view of Cole renders claims 7 and 8 obvious. {DEFINED}",
         [("7,8", "103", "Arden Cole")], {**A, **C}),
+    "a statute without a verb": Form(
+        f"Petitioner challenges claims 1–5 under 35 U.S.C. § 103(a) over Arden and Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "the statute amid the references": Form(
+        f"Claims 1–5 are obvious over Arden under 35 U.S.C. § 103(a) in view of Cole. {DEFINED}",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "either of two": Form(
+        f"Claim 3 would have been obvious over Arden in combination with either Brisk or Cole. {DEFINED}",
+        [("3", "103", "Arden Brisk Cole")], ABC),
+    "found obvious": Form(
+        f"An ordinary artisan would have found claims 1–3 obvious in light of Cole’s hinge and Arden. {DEFINED}",
+        [("1-3", "103", "Cole Arden")], {**A, **C}),
     "an outcome against the petitioner": Form(
         "Petitioner has not shown that claims 6–8 are unpatentable under 35 U.S.C. § 103(a) over Arden and "
         f"Cole. {DEFINED}", [("6-8", "103", "Arden Cole")], {**A, **C}),
@@ -250,6 +272,9 @@ FORMS: dict[str, Form] = {
     "ground that names a number alone": Form(
         "Ground 1: Claims 1–3 are anticipated by U.S. Patent No. 7,310,001 under § 102(b).",
         [("1-3", "102", "U.S. Patent No. 7,310,001")], {"U.S. Patent No. 7,310,001": "7310001"}),
+    "grounds with letters": Form(
+        f"Ground 1A: Claims 1-5 are obvious over Arden. Ground 1B: Claims 1-5 are obvious over Arden and Brisk. {DEFINED}",
+        [("1-5", "103", "Arden"), ("1-5", "103", "Arden Brisk")], AB),
     "table of contents": Form(
         "TABLE OF CONTENTS\n`VII. GROUND 1: CLAIMS 1-4 ARE OBVIOUS OVER ARDEN ................ 14\n`VIII. GROUND 2: "
         f"CLAIM 5 IS OBVIOUS OVER ARDEN IN VIEW OF COLE ......... 31\n`{DEFINED}",
@@ -282,6 +307,28 @@ FORMS: dict[str, Form] = {
         "Claims 1–5 are unpatentable over Arden and Cole under 35 U.S.C. § 103(a). Evidence: Arden US 7,310,001 "
         "May 6, 2008 Ex. 1005 Cole US 6,210,003 Apr. 3, 2001 Ex. 1007",
         [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "a table of the evidence with a header": Form(
+        "Claims 1–5 are unpatentable over Arden and Brisk under § 103(a). Name Reference Exhibit Arden U.S. Patent No. "
+        "7,310,001 B2 issued May 6, 2008 1005 Brisk U.S. Patent Application Publication No. 2009/0410002 A1 1006",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "quotes of two signs": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 (Ex. 1005, “Arden’’).",
+        [("1-5", "102", "Arden")], A),
+    "dates in brackets of their own": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 B2 (issued May 6, 2008) (Ex. 1005) (“Arden”).",
+        [("1-5", "102", "Arden")], A),
+    "a continuation of another": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001, a continuation of U.S. Patent No. 6,900,001 "
+        "(Ex. 1005, “Arden”).", [("1-5", "102", "Arden")], A),
+    "priority of a provisional": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001, claiming priority to U.S. Provisional "
+        "Application No. 60/310,001, filed May 6, 2004 (Ex. 1005, “Arden”).", [("1-5", "102", "Arden")], A),
+    "two numbers and one name": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent Nos. 7,310,001 and 7,310,009 (Ex. 1005, “Arden”).",
+        [("1-5", "102", "Arden")], {"Arden": "7310001 7310009"}),
+    "a name of two people": Form(
+        "Claims 1–5 are obvious over Arden and Lund in view of Cole. U.S. Patent No. 7,310,001 (“Arden and Lund”). "
+        f"{COLE}.", [("1-5", "103", "Arden and Lund,Cole")], {"Arden and Lund": "7310001", **C}),
     "a full name": Form(
         "Claims 1–5 are anticipated by Arden. Ex. 1005, U.S. Patent No. 7,310,001 to Jane Q. Arden.",
         [("1-5", "102", "Arden")], A),
