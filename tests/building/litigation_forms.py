@@ -406,6 +406,15 @@ FORMS: dict[str, Form] = {
         "Claims 1–5 are obvious over Arden in view of Cole. U.S. Patent Nos. 7,310,001 and 6,210,003 (Ex. 1005, "
         "“Arden”; Ex. 1007, “Cole”).",
         [("1-5", "103", "Arden Cole")], {"Arden": "6210003 7310001", "Cole": "6210003 7310001"}),
+    "a weaker definition of another number": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 (“Arden”). Background: Ex. 1020, U.S. Patent "
+        "No. 7,310,777 to Arden.", [("1-5", "102", "Arden")], A),
+    "the patent owner's exhibit": Form(
+        "Claims 1–5 are obvious over Quent (Ex. 2005). Ex. 2005 is U.S. Patent No. 7,010,203 to Vance.",
+        [("1-5", "103", "Quent")], {}, {"Quent": "no definition of the name"}),
+    "the petitioner's exhibit": Form(
+        "Claims 1–5 are obvious over Quent (Ex. 1005). Ex. 1005 is U.S. Patent No. 7,310,001 to Vance.",
+        [("1-5", "103", "Quent")], {"Quent": "7310001"}),
     "never defined": Form(
         f"Claims 1–5 are obvious over Arden and Quent. {ARDEN}.",
         [("1-5", "103", "Arden Quent")], A, {"Quent": "no definition of the name"}),
@@ -425,6 +434,9 @@ FORMS: dict[str, Form] = {
         f"Claims 1–5 of U.S. Patent No. 8,000,777 are anticipated by Arden. {DEFINED}", []),
     "the patent owner's own case": Form(
         f"Patent Owner contends that claims 1–5 would have been obvious over Arden only by hindsight. {DEFINED}", []),
+    "related matters": Form(
+        "C. Related Matters The Board held claims 1–5 unpatentable as anticipated by Arden. D. Evidence "
+        f"{DEFINED}", []),
     "a court": Form(
         f"The district court found claims 1–5 invalid as anticipated by Arden. {DEFINED}", []),
     "a list of exhibits": Form(
