@@ -4,13 +4,42 @@ from html import escape
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import display
+from IPython.display import HTML, display
 
-from kit.building import litigation, ptab
-from kit.building.judging import share_of
+from kit.building import litigation, made_trials, ptab
+from kit.building.judging import JUDGED, SAMPLE, Judge, Judging, share_of
 from kit.building.query_set import read_lines
-from kit.collection.built import read_manifest
+from kit.collection.built import read_frozen, read_manifest
+from kit.collection.sources import Collection, open_collection
+from kit.errors import BuildError
+from kit.files import find_path
 from kit.reporting import show
+from kit.reporting.reader import somebody_is_there
+
+
+def open_set(name: str) -> tuple[Path, Collection]:
+    """A built litigation set by its folder, or the made-up one by its name. Raises BuildError for another
+    folder, CollectionError for a frozen set that was changed."""
+    folder = made_trials.folder() if name == made_trials.NAME else find_path(name)
+    manifest = read_manifest(folder) if folder.is_dir() else None
+    if manifest is None or manifest["mode"] != litigation.MODE:
+        raise BuildError("this is no built litigation set", name, "Name a folder that 'kit build litigation' made")
+    return folder, open_collection(str(folder))
+
+
+def facts(folder: Path, made: Collection) -> HTML:
+    """What the set is, and whether its mode may use it."""
+    stated = made.query_set
+    notes, rows = stated["notes"], about(folder)
+    left_out = ", ".join(f"{n} of {statute}" for statute, n in notes["grounds_left_out"].items())
+    return show.facts({
+        "mode": stated["mode"], "status": "frozen" if read_frozen(folder) else "pending: not frozen",
+        "rows": f"{len(rows):,}, one a challenged patent", "golds": f"{len(made.tables['qrels']):,}",
+        "query": f"the challenged patent's own text in the view {stated['parameters']['view']}",
+        "made for the corpus of": f"{stated['collection']['environment']}, generation "
+                                  f"{stated['collection']['generation'] or 'not pinned'}",
+        "trials instituted in part, before 2018": notes["partly_instituted"],
+        "trials with grounds left out": left_out or "none"}, made.note)
 
 
 
@@ -122,7 +151,46 @@ def _marked(text: str, word: str) -> str:
 
 def samples(folder: Path, most: int = 3) -> None:
     """Shows the first golds of the audit's sample with their evidence."""
-    for item in read_lines(Path(folder) / "audit.jsonl")[:most]:
+    for item in read_lines(Path(folder) / SAMPLE)[:most]:
         display(show.harmless(page(item)))
 
 
+
+
+# --- the audit ------------------------------------------------------------------------------------
+
+def judge(folder: Path) -> None:
+    """Shows the widgets by which people judge golds, where somebody is there to use them."""
+    if somebody_is_there():
+        display(Judge(Judging(folder), page).box)
+    else:
+        show.say("In JupyterLab the golds of the sample are judged here, one after the other; what is said goes to "
+                 f"{JUDGED} in the set's folder.")
+
+
+def judged(folder: Path) -> pd.DataFrame:
+    """A row a question, then one for all of them: question, yes, n, share, low, high; shares are null
+    before anything is judged."""
+    return Judging(folder).shares()
+
+
+def judged_said(folder: Path) -> str:
+    """The finding: how many judged golds are right, with the interval, and what freezing asks."""
+    found = Judging(folder).verdict()
+    if not found.judged:
+        return f"None of the {found.drawn} golds of the sample is judged yet"
+    low, high = found.interval
+    return (f"{found.good} of {found.judged} judged golds are right, between {low:.0%} and {high:.0%} of all;\n"
+            f"{found.drawn - found.judged} are left to judge, and freezing asks for {found.audit.threshold:.0%}")
+
+
+def judged_bad(folder: Path) -> pd.DataFrame:
+    """The judged golds that got a no, with the reason."""
+    table = Judging(folder).table()
+    return table[(table[list(litigation.QUESTIONS)] == "no").any(axis=1)].reset_index(drop=True)
+
+
+def sources(folder: Path, most: int) -> pd.DataFrame:
+    """What the set was made from: the tables of the corpus, then files, by the first 16 digits of sha256."""
+    held = sorted(read_manifest(Path(folder))["sources"].items(), key=lambda pair: ("fingerprint" not in pair[0], pair))
+    return pd.DataFrame([{"source": name, "sha256": digest[:16]} for name, digest in held])[:most]

@@ -435,7 +435,7 @@ FORMS: dict[str, Form] = {
     "the patent owner's own case": Form(
         f"Patent Owner contends that claims 1–5 would have been obvious over Arden only by hindsight. {DEFINED}", []),
     "related matters": Form(
-        "C. Related Matters The Board held claims 1–5 unpatentable as anticipated by Arden. D. Evidence "
+        "C. Related Matters There is one. The Board held claims 1–5 unpatentable as anticipated by Arden. D. Evidence "
         f"{DEFINED}", []),
     "a court": Form(
         f"The district court found claims 1–5 invalid as anticipated by Arden. {DEFINED}", []),
