@@ -144,6 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     pin.add_argument("--yes", action="store_true", help="write it; else only what differs is shown")
     pin.set_defaults(command=_pin)
 
+    _add_build(commands)
+
     models = commands.add_parser("models", help="public embedding models as published")
     models.add_argument("--json", action="store_true", help="with where each fact is from")
     models.set_defaults(command=_models)
@@ -183,6 +185,71 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
     verify.set_defaults(command=_verify)
     return parser
+
+
+def _add_build(commands) -> None:
+    """`build MODE` and `freeze`."""
+    build = commands.add_parser("build", help="a query set of a mode, to be frozen")
+    modes = build.add_subparsers(required=True, metavar="MODE")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--collection", required=True, help="a name, a hub id or a folder")
+    shared.add_argument("--revision", help="commit or tag of a hub data set")
+    shared.add_argument("--protocol", default="all", help="which pairs are golds (default: all)")
+    shared.add_argument("--out", required=True, type=Path, metavar="FOLDER",
+                        help="the new set's folder, whose name is its environment's")
+    semantic = modes.add_parser("semantic_search", parents=[shared],
+                                help="title and abstract as the query")
+    semantic.set_defaults(command=_build_semantic_search)
+
+    litigation = modes.add_parser("litigation", help="challenged patents and what is asserted against them")
+    litigation.add_argument("--collection", required=True, help="whose corpus is searched: a name, a hub id "
+                            "or a folder")
+    litigation.add_argument("--revision", help="commit or tag of a hub data set")
+    litigation.add_argument("--papers", required=True, type=Path, metavar="FOLDER",
+                            help="the Board's JSON, of either generation, and texts (.txt)")
+    litigation.add_argument("--table", action="append", default=[], type=Path, metavar="FILE",
+                            help="TSV, CSV or Parquet: application_id beside patent_id, pgpub_id, family_id or "
+                            "doc_id (repeat it)")
+    litigation.add_argument("--view", default="claims", help="of the challenged patent (default: claims)")
+    litigation.add_argument("--audit-items", type=int, default=100, help="golds that people judge (default: 100)")
+    litigation.add_argument("--audit-threshold", type=float, default=0.95, metavar="SHARE",
+                            help="share of right golds that freezing asks for (default: 0.95)")
+    litigation.add_argument("--seed", type=int, default=0, help="draws the golds of the audit (default: 0)")
+    litigation.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the new set's folder")
+    litigation.set_defaults(command=_build_litigation)
+
+    natural = modes.add_parser("natural_language", parents=[shared], help="claim 1 in plain words, by a "
+                               "language model; without --yes it says what that costs, and stops")
+    natural.add_argument("--model", required=True, help="the model's name at the endpoint")
+    natural.add_argument("--base", help="the endpoint's address before /chat/completions")
+    natural.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
+    natural.add_argument("--yes", action="store_true", help="send the requests")
+    natural.add_argument("--prompt", type=Path, metavar="FILE", help="in place of the kit's own")
+    natural.add_argument("--max-tokens", type=int, default=600, help="of an answer (default: 600)")
+    natural.add_argument("--price-in", type=float, help="of a million tokens in, for the estimate")
+    natural.add_argument("--price-out", type=float, help="of a million tokens out")
+    natural.add_argument("--parallel", type=int, default=4, help="requests in flight at most (default: 4)")
+    natural.add_argument("--timeout", type=float, default=120, help="seconds of a request (default: 120)")
+    natural.add_argument("--retries", type=int, default=5, help="after 429, 5xx and lost connections")
+    natural.add_argument("--limit", type=int, metavar="N", help="draw N queries (default: all)")
+    natural.add_argument("--seed", type=int, default=0, help="draws queries and the audit (default: 0)")
+    natural.add_argument("--batch-out", type=Path, metavar="FILE",
+                         help="write the requests as a batch file, and stop")
+    natural.add_argument("--batch-in", type=Path, action="append", default=[], metavar="FILE",
+                         help="take answers from a batch's output")
+    natural.add_argument("--accept-missing", action="store_true",
+                         help="count requests without an answer as lost")
+    natural.add_argument("--copy-limit", type=float, default=0.5, metavar="SHARE", help="an answer of which "
+                         "more word sequences stand in the claim is left out (default: 0.5)")
+    natural.add_argument("--audit-items", type=int, default=100, help="rows that people judge (default: 100)")
+    natural.add_argument("--audit-threshold", type=float, default=0.9, metavar="SHARE",
+                         help="share of good rows that freezing asks for (default: 0.9)")
+    natural.set_defaults(command=_build_natural_language)
+
+    freeze = commands.add_parser("freeze", help="a built query set becomes a generation of its mode")
+    freeze.add_argument("folder", help="a folder that 'build' made")
+    freeze.add_argument("--name", help="of the generation (default: the folder's name and a number)")
+    freeze.set_defaults(command=_freeze)
 
 
 def _run(options) -> None:
@@ -426,6 +493,101 @@ def _pin(options) -> None:
         print(f"Pinned as '{name}' in {pin.pin(collection, name)}")
     else:
         print(f"Nothing is written; --yes pins this as '{name}'")
+
+
+def _build_semantic_search(options) -> None:
+    from kit.building import semantic_search
+    from kit.building.query_set import open_source, require_free, write_query_set
+
+    require_free(options.out)
+    source = open_source(options.collection, options.revision)
+    _print_built(write_query_set(semantic_search.build(source, options.protocol), options.out))
+
+
+def _build_litigation(options) -> None:
+    from kit.building import litigation
+    from kit.building.judging import Audit
+    from kit.building.query_set import open_source, require_free, write_query_set
+
+    require_free(options.out)
+    source = open_source(options.collection, options.revision)
+    audit = Audit(litigation.QUESTIONS, what="golds", items=options.audit_items, seed=options.seed,
+                  threshold=options.audit_threshold)
+    made = litigation.build(source, options.papers, options.table, options.view, audit)
+    _print_built(write_query_set(made, options.out))
+
+
+def _build_natural_language(options) -> None:
+    from kit.building import natural_language as made
+    from kit.building import paraphrase
+    from kit.building.chat import Endpoint
+    from kit.building.journal import opened
+    from kit.building.judging import Audit
+    from kit.building.odd import Limits
+    from kit.building.query_set import open_source, require_free, write_query_set
+
+    _require_positive(options)
+    require_free(options.out)
+    asking = paraphrase.Asking(options.model, paraphrase.read_prompt(options.prompt), options.max_tokens)
+    audit = Audit(made.QUESTIONS, items=options.audit_items, seed=options.seed,
+                  threshold=options.audit_threshold)
+    endpoint = options.base and Endpoint(options.base, options.key_env, options.timeout, options.parallel,
+                                         options.retries)
+    source = open_source(options.collection, options.revision)
+    prepared = made.prepare(source, asking, options.protocol, options.limit, options.seed)
+    with opened(made.journal_of(options.out)) as journal:
+        for problem in paraphrase.read_batch(options.batch_in, prepared.requests, journal):
+            print(f"{problem.file}, line {problem.line}, {problem.id or 'no id'}: {problem.what}")
+        left = paraphrase.unanswered(prepared.requests, journal)
+        if options.batch_out:
+            n = paraphrase.write_batch(prepared.requests, journal, options.batch_out)
+            print(f"{n:,} requests written: {options.batch_out}; give the answers by --batch-in")
+            return
+        if left and endpoint:
+            print(paraphrase.estimate(prepared.requests, journal, options.price_in, options.price_out,
+                                      options.parallel))
+            if not options.yes:
+                print("Nothing was sent; --yes sends them")
+                return
+            paraphrase.ask_all(prepared.requests, endpoint, journal)
+        built = made.build(source, prepared, journal, audit, Limits(copy=options.copy_limit),
+                           endpoint.url if endpoint else "batch files", options.accept_missing)
+    _print_built(write_query_set(built, options.out))
+
+
+def _require_positive(options) -> None:
+    """Raises ParamsError for a number that can't be one of its kind."""
+    least = {"max_tokens": 1, "parallel": 1, "retries": 0, "limit": 1, "seed": 0, "price_in": 0, "price_out": 0,
+             "timeout": 0.001, "copy_limit": 0}
+    for name, value in ((n, getattr(options, n)) for n in least):
+        if value is not None and not least[name] <= value < float("inf"):
+            flag = "--" + name.replace("_", "-")
+            raise ParamsError(f"{flag} {value} is no such number", flag, f"Give one from {least[name]}")
+
+
+def _print_built(folder: Path) -> None:
+    """What came in, what left, and what is to be done next."""
+    from kit.collection.built import read_manifest
+
+    manifest = read_manifest(folder)
+    for count in manifest["counts"]:
+        print(f"{count['what']}: {count['entered']:,} came in, {count['left']:,} left")
+        for reason, n in count["losses"].items():
+            print(f"  {n:,} lost: {reason}")
+    print(f"Built: {folder}")
+    print(f"{'Judge its audit in notebooks/15_build.ipynb, then' if manifest['audit'] else 'Next:'} "
+          f"python -m kit freeze {folder}")
+
+
+def _freeze(options) -> None:
+    from kit.building.query_set import freeze
+
+    frozen = freeze(options.folder, options.name)
+    audit = frozen["audit"]
+    if audit:
+        print("Audit: {good} of {judged} are good [{low:.3f}, {high:.3f}], at least {threshold:g} asked"
+              .format(**audit))
+    print(f"Frozen and registered as '{frozen['generation']}' of the mode {frozen['mode']}")
 
 
 def _models(options) -> None:

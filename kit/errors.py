@@ -30,6 +30,10 @@ class NotebookError(KitError):
     """A notebook that can't be run, or that failed while it ran."""
 
 
+class BuildError(KitError):
+    """A query set that can't be built, judged or frozen."""
+
+
 class SearchError(KitError):
     """A system that is unknown, can't be built, or answers what it may not answer."""
 

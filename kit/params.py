@@ -104,6 +104,8 @@ class Params(BaseModel):
         "{name: weight} of normalized scores; null: 1 each"))
     speed_share: float | None = Field(None, gt=0, le=1, description=(
         "share of Sophia's size that 70_speed measures; null: run does without it"))
+    litigation_set: str | None = Field(None, min_length=1, description=(
+        "folder of a built litigation set that 16_litigation shows, or mini-trials; null: run does without it"))
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
 

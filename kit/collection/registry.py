@@ -33,6 +33,7 @@ class Entry:
     counts, oddities: expected numbers by name. note: what every report on it must say.
     calibration: published values of systems, over all queries: dicts of system, settings (those
     that must agree), views, tolerance, source and values {measure: {scope: value}}.
+    built: {generation: what freezing a built query set noted}: mode, manifest (sha256), audit.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Entry:
     oddities: dict[str, int] = field(default_factory=dict)
     generations: dict[str, dict[str, str]] = field(default_factory=dict)
     calibration: tuple[dict, ...] = ()
+    built: dict[str, dict] = field(default_factory=dict)
 
     def generation_of(self, prints: dict[str, str]) -> str | None:
         """The name of the generation with these fingerprints, or None."""
@@ -93,11 +95,13 @@ def has_pinned_folders() -> bool:
     return bool(_merged().keys() - registry().keys())
 
 
-def add_generation(entry: Entry, name: str, prints: dict[str, str], counts: dict[str, int]) -> Path:
+def add_generation(entry: Entry, name: str, prints: dict[str, str], counts: dict[str, int],
+                   built: dict | None = None) -> Path:
     """Writes a generation into the user's registry and returns the file.
 
-    counts: rows by table, kept for entries that the committed registry does not have. Raises
-    CollectionError when the file can't be read, or holds other data of that name by now.
+    counts: rows by table, kept for entries that the committed registry does not have. built: what
+    freezing a query set noted, of which nothing is replaced. Raises CollectionError when the file
+    can't be read, or holds other data of that name by now.
     """
     path = user_registry()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,10 +111,13 @@ def add_generation(entry: Entry, name: str, prints: dict[str, str], counts: dict
         if entry.name not in _shipped():
             kept.update({"environment": entry.environment, "layout": entry.layout,
                          "licence": entry.licence, "attribution": entry.attribution,
-                         "counts": counts, **({"hub": entry.hub} if entry.hub else {})})
+                         "counts": counts, **({"hub": entry.hub} if entry.hub else {}),
+                         **({"note": entry.note} if entry.note else {})})
         if kept.setdefault("generations", {}).setdefault(name, prints) != prints:
             raise CollectionError(f"another process has pinned other data as '{name}'", path,
                                   "Pin this under another name")
+        if built is not None:
+            kept.setdefault("built", {}).setdefault(name, built)
         _merge(mine, path)  # what would be refused when it is read is not written
         write_text(path, HEADER + yaml.safe_dump(mine, sort_keys=False, allow_unicode=True))
     return path
@@ -144,6 +151,21 @@ class _Target(_Part):
     values: dict[str, dict[str, float]]
 
 
+class _Audit(_Part):
+    good: Annotated[int, Field(ge=0)]
+    judged: Annotated[int, Field(ge=0)]
+    low: float
+    high: float
+    threshold: float
+    sha256: Digest
+
+
+class _Built(_Part):
+    mode: str
+    manifest: Digest
+    audit: _Audit | None = None
+
+
 class _Pinned(_Part):
     """What a user's file may say of a collection of the kit's own."""
 
@@ -162,6 +184,7 @@ class _Stated(_Pinned):
     counts: Counts = {}
     oddities: Counts = {}
     calibration: list[_Target] = []
+    built: dict[Name, _Built] = {}
 
 
 class _Loader(Bounded):

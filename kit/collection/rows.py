@@ -2,13 +2,16 @@
 
 A line is one JSON object. Needed: `qid`; `text`, what is searched with; `gold_apps`, the corpus ids
 that are relevant. Optional slice fields: `statute` ("102", "103" or a list of both), `grade` ("X",
-"Y" or a list of both), `query_cpc` (a list of classes), `gold_cpc` ({gold: list of classes}).
+"Y" or a list of both), `query_cpc` (a list of classes), `gold_cpc` ({gold: list of classes}). A row may
+say how it was made: `claim`, the number of the claim that was used; `incomplete`, why golds may lack.
+These two stay in the file, for people to read: no table has them, and no figure depends on them.
 
 Read as Sophia's tables: a row is a query, a gold is a pair without category and relations. The
 queries have the columns `text`, `statute`, `grade` and `cpc` besides, the qrels `cpc`, the gold's
 classes. A field that a line lacks is null. A gold that the corpus lacks is a fault of the
 collection, not of the file: it opens, and the audit lists them. The ids are not taken for one
-namespace with the corpus's: no own entry is excluded.
+namespace with the corpus's, so that no own entry is excluded, unless the manifest of a built set
+says that they are (`kit.collection.built`).
 """
 
 import json
@@ -25,6 +28,7 @@ ROWS_FILE = "rows.jsonl"
 STATUTES, GRADES = ("102", "103"), ("X", "Y")
 NEEDED = ("qid", "text", "gold_apps")
 OPTIONAL = ("statute", "grade", "query_cpc", "gold_cpc")
+SAID = ("claim", "incomplete")  # for people only
 _TEXT, _LIST = Value("string"), List(Value("string"))
 COLUMNS = {
     "queries": Features({**FEATURES["queries"], "text": _TEXT, "statute": _LIST, "grade": _LIST,
@@ -119,11 +123,11 @@ def _checked(row, path: Path, line: int) -> dict:
     """The row, if its fields have the layout's names and types."""
     if not isinstance(row, dict):
         raise _fault("the line is no JSON object", path, line, "Write {\"qid\": …}")
-    unknown = [name for name in row if name not in NEEDED + OPTIONAL]
+    unknown = [name for name in row if name not in NEEDED + OPTIONAL + SAID]
     if unknown:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise _fault(f"unknown field {', '.join(map(shown, unknown[:3]))}{more}", path, line,
-                     f"Known are {', '.join(NEEDED + OPTIONAL)}")
+                     f"Known are {', '.join(NEEDED + OPTIONAL + SAID)}")
     for name in NEEDED:
         if row.get(name) is None:
             raise _fault(f"the field '{name}' is missing", path, line,
@@ -168,6 +172,10 @@ def _some_of(known: tuple[str, ...]):
     return fits
 
 
+def _is_count(value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
 def _are_classes(value) -> bool:
     return isinstance(value, dict) and all(map(_are_texts, value.values()))
 
@@ -180,4 +188,6 @@ _KINDS = {  # field: (whether a value fits, what is asked)
     "grade": (_some_of(GRADES), f"one of {', '.join(GRADES)}, or a list of both, as texts"),
     "query_cpc": (_are_texts, "a list of classes, each a text"),
     "gold_cpc": (_are_classes, "an object of gold and list of classes, each a text"),
+    "claim": (_is_count, "the number of a claim, from 1"),
+    "incomplete": (_is_text, "a text that says why"),
 }

@@ -22,6 +22,7 @@ from datasets.packaged_modules.cache.cache import Cache
 from huggingface_hub.utils import disable_progress_bars
 
 from kit.collection import miniature
+from kit.collection.built import read_manifest
 from kit.collection.cached import cached_builder, hub_answers
 from kit.collection.dapfam import DAPFAM, relation_faults
 from kit.collection.encoding import as_bytes, escaped, is_utf8
@@ -66,6 +67,7 @@ class Collection:
     columns: {table: Features}, Sophia's and what the layout adds; one that a table lacks is null.
     unconverted: the tables whose broken columns left them in another layout's.
     lenient: read bytes that are no UTF-8 as escapes, for the audit; else they are an error.
+    query_set: the manifest of a set that `kit build` made (`kit.collection.built`), else None.
     """
 
     source: str
@@ -77,6 +79,7 @@ class Collection:
     columns: dict[str, Features] = field(default_factory=lambda: FEATURES)
     lenient: bool = False
     unconverted: frozenset[str] = frozenset()
+    query_set: dict | None = None
 
     def batches(self, table: str, columns: list[str], size: int = BATCH):
         """Yields {column: list of values} for `size` rows at a time; a lacking column is null."""
@@ -187,7 +190,16 @@ class Collection:
     @property
     def note(self) -> str:
         """What every report on this collection must say; often empty."""
-        return self.entry.note if self.entry else ""
+        known = self.entry.note if self.entry else ""
+        return known or (self.query_set or {}).get("note", "")
+
+    @property
+    def registered_set(self) -> dict | None:
+        """What the registry notes of the built query set that this data is: its mode, the digest of
+        its manifest, its audit. None for one that is not frozen and registered, or was not built."""
+        built = self.entry.built if self.query_set and self.entry else {}
+        noted = built.get(self.generation) if built else None
+        return noted if noted and noted["manifest"] == self.query_set["sha256"] else None
 
     def row(self, table: str, identifier: str) -> dict:
         """One whole row of `queries` or `corpus`. Raises CollectionError for an unknown id."""
@@ -206,15 +218,18 @@ def open_collection(source: str, *, revision: str | None = None,
 
     revision: a commit or tag of a hub data set. streaming: rows are read as they are asked for.
     Tables that break the layout open all the same (see `Collection.faults`).
-    Raises CollectionError when there is nothing that can be read as three tables.
+    Raises CollectionError when there is nothing that can be read as three tables, and for a query
+    set that was changed after it was frozen.
     """
     where, entry, environment = _locate(source)
     layout = _layout(where, entry)
+    made = read_manifest(Path(where)) if layout is ROWS else None
     opened = {t: _open_table(where, layout, t, revision, streaming) for t in layout.configs}
     tables = {t: data for t, (data, _) in opened.items()}
     tables |= read_rows(Path(where) / ROWS_FILE) if layout is ROWS else {}
     return _by_its_data(Collection(
-        source=source, environment=environment, entry=entry, shared_ids=layout.shared_ids,
+        source=source, environment=environment, entry=entry, query_set=made,
+        shared_ids=made["shared_ids"] if made else layout.shared_ids,
         columns=layout.columns, tables={t: tables[t] for t in layout.columns},
         column_faults=tuple(f for t, (_, faults) in opened.items() if t in TABLES for f in faults),
         unconverted=frozenset(t for t, (_, faults) in opened.items() if layout.convert and faults)))

@@ -1,4 +1,7 @@
-"""Modes: what a query is, on which collection, and what is measured; named by the query view."""
+"""Modes: what a query is, on which collection, and what is measured; named by the query view.
+
+A query set that `kit build` made says its mode itself, and runs it once it is frozen and registered.
+"""
 
 from dataclasses import dataclass
 
@@ -7,7 +10,7 @@ import pandas as pd
 from kit.reporting import rules
 from kit.text.views import VIEWS
 
-CUSTOM, UNSTATED = "custom view", "not stated"
+CUSTOM, UNSTATED, UNREGISTERED = "custom view", "not stated", "unregistered query set"
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,15 @@ MODES = {mode.name: mode for mode in (
 )}
 
 
-def mode_of(views: dict | None) -> str:
-    """The mode of a run by its views (as manifests and cards have them).
+def mode_of(views: dict | None, collection=None) -> str:
+    """The mode of a run by its views (as manifests and cards have them), on a collection.
 
-    "custom view" for a query view that is no mode's, "not stated" for a run file.
+    "custom view" for a query view that is no mode's, "not stated" for a run file. The rows of a built
+    set are of the mode that it is registered for, "unregistered query set" before.
     """
+    made = collection.query_set if collection else None
+    if made and (not views or views["query"]["view"] == "text"):
+        return (collection.registered_set or {}).get("mode", UNREGISTERED)
     if not views:
         return UNSTATED
     view = views["query"]["view"]
@@ -60,6 +67,10 @@ def mode_table(collection) -> pd.DataFrame:
 
 def _lacks(collection, mode: Mode) -> str:
     """What a collection lacks for a mode; empty when it can be run."""
+    if collection.query_set:
+        if collection.query_set["mode"] != mode.name:
+            return mode.lacks
+        return "" if collection.registered_set else "the set is not frozen and registered: python -m kit freeze"
     columns = collection.columns["queries"]
     fields = [f for f in VIEWS[mode.query_view] if f in columns]
     is_rows = "text" in columns

@@ -1,9 +1,11 @@
 """Pinning: the collection as it is becomes a generation in the user's registry."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from kit.collection.built import read_frozen
 from kit.collection.registry import (
     Entry,
     add_generation,
@@ -13,7 +15,7 @@ from kit.collection.registry import (
 )
 from kit.collection.schema import TABLES, require_sound
 from kit.collection.sources import layout_of
-from kit.errors import ParamsError
+from kit.errors import CollectionError, ParamsError
 from kit.files import find_path, safe_name
 from kit.reporting import rules
 
@@ -40,14 +42,18 @@ def last_generation(collection) -> str | None:
     return next(reversed(collection.entry.generations), None) if collection.entry else None
 
 
-def generation_name(collection, name: str | None = None) -> str:
+def generation_name(collection, name: str | None = None, freezing: bool = False) -> str:
     """The name of the generation to be pinned, once it may be: by default the next number.
 
     Raises CollectionError for a collection that breaks its layout, RuleError where data that is
     pinned already would get a second name, a name would get other data (rule 1), or an
-    environment another corpus (rule 2); ParamsError for a name that can't be a file's.
+    environment another corpus (rule 2); ParamsError for a name that can't be a file's. A query set that
+    `kit build` made is frozen first (freezing: it is about to be).
     """
     require_sound(collection)
+    if collection.query_set and not freezing and _frozen(collection) is None:
+        raise CollectionError("this is a built query set that is not frozen", collection.source,
+                              "Use 'kit freeze', which asks for its audit and pins it")
     pinned = generation_with(collection.fingerprints)
     if pinned:
         raise rules.PINNED.broken(
@@ -80,7 +86,16 @@ def pin(collection, name: str) -> Path:
         name=collection.environment, environment=collection.environment,
         layout=layout_of(collection.source), licence="not stated", attribution="not stated",
         hub=None if find_path(collection.source).is_dir() else collection.source)
-    return add_generation(entry, name, collection.fingerprints, _rows(collection))
+    made, frozen = collection.query_set, _frozen(collection)
+    if made and collection.entry is None:
+        entry = replace(entry, licence=made["licence"], attribution=made["attribution"], note=made["note"])
+    built = frozen and {key: frozen[key] for key in ("mode", "manifest", "audit")}
+    return add_generation(entry, name, collection.fingerprints, _rows(collection), built)
+
+
+def _frozen(collection) -> dict | None:
+    """What freezing noted of a query set; None for one that is not frozen, or is none."""
+    return read_frozen(find_path(collection.source)) if collection.query_set else None
 
 
 def _rows(collection) -> dict[str, int]:

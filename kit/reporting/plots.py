@@ -181,6 +181,20 @@ def share_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
     return figure
 
 
+def share_intervals(frame: pd.DataFrame, title: str, xlabel: str) -> Figure:
+    """A point a row at its share, with its interval. frame: index the names; columns share, low, high."""
+    figure, axes = _new(title, height=0.32 * max(len(frame), 4) + 1.1)
+    turned = frame[::-1]
+    below, above = turned["share"] - turned["low"], turned["high"] - turned["share"]
+    axes.errorbar(turned["share"], range(len(turned)), fmt="o", color=COLOURS[0], capsize=3,
+                  xerr=[below.clip(lower=0), above.clip(lower=0)])  # a rounding error is no length
+    axes.set_yticks(range(len(turned)), _broken(turned.index, 60))
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(lambda v, _: f"{v * 100:.4g}%")
+    axes.set(xlabel=xlabel)
+    return figure
+
+
 def signed_bars(values: pd.Series, title: str, xlabel: str) -> Figure:
     """A horizontal bar a name, to the left of 0 or to the right."""
     figure, axes = _new(title, height=0.36 * max(len(values), 4) + 1.1)

@@ -70,14 +70,14 @@ def figures_of_runs(collection, runs: list[SavedRun], params: Params) -> dict[st
     """{system: its figures under every protocol offered, by slice}."""
     require_measures(params)
     among = searched_ids(collection, params)
-    return {run.system: all_figures(run.table, collection, _with_the_modes(run, params),
+    return {run.system: all_figures(run.table, collection, _with_the_modes(run, collection, params),
                                     params.seed, among) for run in runs}
 
 
-def _with_the_modes(run: SavedRun, params: Params) -> list[str]:
+def _with_the_modes(run: SavedRun, collection, params: Params) -> list[str]:
     """The parameters' measures, and those of the run's mode that its depth allows: a mode is its
     measures, which nobody leaves out."""
-    mode = MODES.get(mode_of(run.manifest["views"]))
+    mode = MODES.get(mode_of(run.manifest["views"], collection))
     own = [m for m in (mode.measures if mode else ()) if (parse_measure(m)[1] or 0) <= params.depth]
     return list(dict.fromkeys([*params.measures, *own]))
 

@@ -135,13 +135,14 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
     search = book.search_number(begun.sha256) if known else None
     labels = rules.labels_of(stated, search, collection.note)
     return Scorecard(
-        **stated, suite_version=SUITE_VERSION, created=utc_now(), mode=mode_of(manifest["views"]),
+        **stated, suite_version=SUITE_VERSION, created=utc_now(),
+        mode=mode_of(manifest["views"], collection),
         source=collection.source, revision=params.revision, protocol=params.protocol,
         figures=[_figure(row) for row in figures.to_dict("records")],
         scopes=scope_pairs(collection, searched_ids(collection, params)),
         intervals={"seed": params.seed, "resamples": RESAMPLES, "level": 0.95},
         sentences={name: sentence(name) for name in figures["measure"].unique()},
-        counts=_counts(manifest, answered, figures, params.protocol),
+        counts={**_counts(manifest, answered, figures, params.protocol), **_audited(collection)},
         licence=entry.licence if entry else None,
         attribution=entry.attribution if entry else None,
         note=collection.note, labels=labels, quotable=not labels)
@@ -157,6 +158,13 @@ def _counts(manifest: dict, answered: int, figures: pd.DataFrame, protocol: str)
             **{name: manifest[name] for name in (
                 "own_entries_excluded", "ties_at_the_cut", "empty_rankings")},
             **manifest["notes"], **judged}
+
+
+def _audited(collection) -> dict[str, str]:
+    """What people judged of a registered query set; nothing for one that nobody had to judge."""
+    audit = (collection.registered_set or {}).get("audit")
+    return {"query_set_audit": "{good} of {judged} judged good, 95 % interval {low:.3f} to {high:.3f}, at "
+                               "least {threshold:g} asked".format(**audit)} if audit else {}
 
 
 def _figure(row: dict) -> Figure:

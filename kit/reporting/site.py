@@ -16,7 +16,7 @@ from kit.relevance.slices import SENTENCES
 from kit.reporting import card_page, notebook_page
 from kit.reporting.card_comparison import standing
 from kit.reporting.card_page import Listed, headlines
-from kit.reporting.modes import CUSTOM, MODES, UNSTATED
+from kit.reporting.modes import CUSTOM, MODES, UNREGISTERED, UNSTATED
 from kit.reporting.rules import LABELS, RULES, label_sentence
 from kit.reporting.score import experiments_folder, main_table
 from kit.reporting.scorecard import folder, said_of
@@ -274,7 +274,7 @@ def _notebook(notebook: Notebook, experiment: dict) -> str:
 
 def _modes(listed: list[Listed], links: dict[str, str]) -> str:
     modes = []
-    for name in (*MODES, CUSTOM, UNSTATED):
+    for name in (*MODES, CUSTOM, UNREGISTERED, UNSTATED):
         mine = [one for one in listed if one.card.mode == name]
         mode = MODES.get(name)
         if mode or mine:
@@ -289,7 +289,9 @@ def _in_words(name: str) -> dict[str, str]:
     """What a mode asks, measures and needs."""
     if name not in MODES:
         return {"sentence": {CUSTOM: "The query view is that of no mode.", UNSTATED: "A run file of "
-                             "another system does not say what its queries were."}[name]}
+                             "another system does not say what its queries were.",
+                             UNREGISTERED: "A query set that was built and is not frozen and registered: its "
+                             "mode stays pending."}[name]}
     mode = MODES[name]
     return {"sentence": f"{mode.sentence[0].upper()}{mode.sentence[1:]}.", "view": mode.query_view,
             "measures": ", ".join(mode.measures),

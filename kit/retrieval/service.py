@@ -83,6 +83,13 @@ class _Https(urllib3.HTTPSConnectionPool):
         response_class = _Response
 
 
+def timely_pool(size: int) -> urllib3.PoolManager:
+    """Connections, `size` at a time, whose answers come whole within the timeout of a request."""
+    pool = urllib3.PoolManager(maxsize=size)
+    pool.pool_classes_by_scheme = {"http": _Http, "https": _Https}
+    return pool
+
+
 class Service:
     """An HTTP service; it has a corpus and an index of its own, so that nothing is prepared."""
 
@@ -92,8 +99,8 @@ class Service:
     def __init__(self, url: str, name: str = "service", version: str = "not stated",
                  token_env: str | None = None, timeout: float = 60, parallel: int = 4,
                  retries: int = 5):
-        require_address(url)
-        self._token = _token(token_env)
+        require_address(url, "service_url", "service_token_env")
+        self._token = token_of(token_env, "service_token_env")
         self.name, self.version = name, version
         self.given = {"url": url}
         self.settings = {"url": url, "token_env": token_env, "timeout": timeout,
@@ -102,8 +109,7 @@ class Service:
         if self._token:
             keep_secret(self._token)
             self._headers["Authorization"] = f"Bearer {self._token}"
-        self._pool = urllib3.PoolManager(maxsize=parallel)
-        self._pool.pool_classes_by_scheme = {"http": _Http, "https": _Https}
+        self._pool = timely_pool(parallel)
 
     @classmethod
     def from_params(cls, params: Params) -> "Service":
@@ -202,7 +208,7 @@ class Service:
                            "no whole answer: the connection ended", True) from error
         status = response.status
         if status == 429 or status >= 500:
-            raise _Trouble(f"status {status}", True, _asked_wait(response), status == 429)
+            raise _Trouble(f"status {status}", True, asked_wait(response), status == 429)
         if status in REFUSALS:
             raise _Trouble(f"status {status}", False)
         encoding = response.headers.get("Content-Encoding", "").strip().lower()
@@ -249,7 +255,7 @@ def _unpacked(body: bytes) -> bytes | None:
     return plain
 
 
-def require_address(url: str) -> None:
+def require_address(url: str, parameter: str, token_by: str) -> None:
     """Raises SearchError unless it is an http or https address that can hold no secret.
 
     The address itself is not said again: what is wrong with it may be the secret in it.
@@ -257,18 +263,18 @@ def require_address(url: str) -> None:
     try:
         parts = parse_url(url)
     except LocationParseError:
-        raise SearchError("the service's address can't be read", "service_url",
+        raise SearchError("the service's address can't be read", parameter,
                           "Give one such as http://127.0.0.1:8000/") from None
     if parts.scheme not in ("http", "https") or not parts.host:
         raise SearchError("the service's address is not http:// or https:// and a host",
-                          "service_url", "Give one such as http://127.0.0.1:8000/")
+                          parameter, "Give one such as http://127.0.0.1:8000/")
     if parts.auth is not None or parts.query is not None or parts.fragment is not None:
         raise SearchError("the service's address holds a user, a ?query or a #fragment, and "
-                          "addresses are written into reports", "service_url",
-                          "Give the bare address, and the token by service_token_env")
+                          "addresses are written into reports", parameter,
+                          f"Give the bare address, and the token by {token_by}")
 
 
-def _token(variable: str | None) -> str | None:
+def token_of(variable: str | None, parameter: str) -> str | None:
     """The token in that variable of the environment. An error says neither name nor value: the
     token itself may have been given as the name."""
     if variable is None:
@@ -276,9 +282,9 @@ def _token(variable: str | None) -> str | None:
     token = os.environ.get(variable)
     if not token:
         raise SearchError("the environment has no variable of the name that it gives",
-                          "service_token_env", "Set the variable; the parameter is its name")
+                          parameter, "Set the variable; the parameter is its name")
     if not (token.isascii() and token.isprintable()):
-        raise SearchError("the token holds what no header can carry", "service_token_env",
+        raise SearchError("the token holds what no header can carry", parameter,
                           "Set the variable to printable ASCII, without a line break")
     return token
 
@@ -297,7 +303,7 @@ def _holds(value, token: str) -> bool:
     return False
 
 
-def _asked_wait(response) -> float:
+def asked_wait(response) -> float:
     """The seconds of the header Retry-After, which has a number or a date; 0 without it."""
     try:
         return Retry(retry_after_max=86400).get_retry_after(response) or 0

@@ -300,3 +300,16 @@ def test_a_fault_of_a_long_identifier_is_short(make_rows, tmp_path):
     with pytest.raises(CollectionError, match="in no row of corpus") as error:
         require_sound(collection)
     assert len(str(error.value)) < 700
+
+
+def test_what_a_row_says_of_its_making_is_in_no_table(make_rows, tmp_path):
+    said = {**PLAIN, "claim": 4, "incomplete": "a reference could not be resolved"}
+    plain, more = (opened(make_rows(tmp_path, [row], name=name)) for name, row in (("a", PLAIN), ("b", said)))
+    assert plain.fingerprints == more.fingerprints
+
+
+@pytest.mark.parametrize("field", [{"claim": 0}, {"claim": "1"}, {"claim": True}, {"incomplete": ""},
+                                   {"incomplete": True}])
+def test_what_it_says_has_a_form_all_the_same(make_rows, tmp_path, field):
+    with pytest.raises(CollectionError, match=f"the field '{next(iter(field))}'"):
+        opened(make_rows(tmp_path, [{**PLAIN, **field}]))

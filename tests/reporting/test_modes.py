@@ -2,6 +2,9 @@
 
 import pytest
 
+from kit.building.judging import Audit, Judging
+from kit.building.query_set import QuerySet, freeze, write_query_set
+from kit.reporting import site
 from kit.reporting.modes import MODES, mode_of, mode_table
 
 
@@ -44,3 +47,31 @@ def test_a_card_states_its_mode(bench):
 
 def test_litigation_has_the_measures_of_many_golds():
     assert {"primary_nDCG@10", "Success@10", "RR", "GoldCoverage@100"} == set(MODES["litigation"].measures)
+
+
+@pytest.fixture
+def built(bench):
+    """A query set whose one row was judged good, not frozen yet."""
+    audit = Audit({"faithful": "Is it so?"}, items=1)
+    made = QuerySet("natural_language", [{"qid": "r1", "text": "A valve.", "gold_apps": ["d1"], "claim": 1}],
+                    bench.open(), {"queries": 1}, [], {}, {}, audit=audit,
+                    beside={"audit.jsonl": [{"item": "r1", "stratum": "EP"}]})
+    folder = write_query_set(made, bench.home / "plain")
+    Judging(folder).judge("r1", {"faithful": True}, "ab")
+    return folder
+
+
+def test_a_card_of_a_built_set_states_its_mode_once_it_is_registered(bench, built):
+    before = bench.read(bench.card(source=built, query_view="text"))
+    assert before.mode == "unregistered query set" and "UNPINNED" in before.labels
+    assert "query_set_audit" not in before.counts
+    freeze(built)
+    after = bench.read(bench.card(source=built, query_view="text"))
+    assert (after.mode, after.generation) == ("natural_language", "plain-1") and "UNPINNED" not in after.labels
+    assert after.counts["query_set_audit"].startswith("1 of 1 judged good")
+
+
+def test_the_site_counts_no_mode_for_what_is_not_registered(bench, built):
+    bench.card(source=built, query_view="text")
+    page = (site.build(str(bench.outputs)).parent / "modes.html").read_text()
+    assert page.index("natural_language <span class=\"badge\">pending") and "its mode stays pending" in page

@@ -1,0 +1,1 @@
+"""Raw sources -> frozen query sets."""

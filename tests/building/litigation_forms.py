@@ -1,0 +1,457 @@
+"""Made-up passages of decisions and petitions: every way in which a ground and a reference are told.
+
+All names and numbers are invented.  The challenged patent is 9,876,501 and the trial IPR2031-00417 unless a form says otherwise. A form's `grounds` are
+(claims, statutes, names); `golds` are {name: number} of those that lead to one US number that may have
+an application; `lost` are {name: kind} of the others.
+"""
+
+from dataclasses import dataclass, field
+
+CHALLENGED, TRIAL = "9876501", "IPR2031-00417"
+
+
+@dataclass(frozen=True)
+class Form:
+    """One passage, and all that may be taken from it."""
+
+    text: str
+    grounds: list[tuple[str, str, str]]
+    golds: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    challenged: str = CHALLENGED
+    trials: frozenset[str] = frozenset({TRIAL})
+    more: tuple[str, ...] = ()  # further documents of the trial, behind this one
+    claim_count: int | None = None
+
+
+# Put around every form: numbers and names that no ground of the trial asserts.
+BEFORE = """UNITED STATES PATENT AND TRADEMARK OFFICE
+BEFORE THE PATENT TRIAL AND APPEAL BOARD
+GLIMMER TOOLS, INC., Petitioner, v. OAKMERE LLC, Patent Owner.
+IPR2031-00417 Patent 9,876,501 B2
+Before ADA QUILL, JONAH REED, and MIRA STONE, Administrative Patent Judges.
+A. Related Matters The parties say that claims 1–4 of U.S. Patent No. 8,765,111 were held obvious over
+Drayton (U.S. Patent No. 5,432,111) in IPR2030-00999, and that U.S. Patent No. 8,765,222 is asserted in
+Oakmere LLC v. Vexley Corp., No. 1:30-cv-00111.
+B. The ’501 Patent The ’501 patent (Ex. 1001) claims priority to U.S. Provisional Application No.
+61/777,001 and cites U.S. Patent No. 6,001,777 to Penhale. In prosecution the Examiner rejected claims 1–9
+as obvious over Penhale in view of Drayton, and allowed them later.
+C. Grounds
+"""
+AFTER = """
+D. Claim Construction The term “latch” was read in the same way for U.S. Patent No. 8,765,333 (Ex. 2004,
+“the ’333 patent”) and in U.S. Patent No. 7,010,203 (Ex. 2005, “Vance”). Patent Owner argues that claims
+1–3 would not have been obvious over Vance in view of Penhale, which nobody asserts.
+E. Level of Ordinary Skill See Ex. 2006, an article about U.S. Patent No. 4,999,888 (Ex. 2007, “Tolland”).
+"""
+ARDEN = "U.S. Patent No. 7,310,001 B2, issued May 6, 2008 (Ex. 1005, “Arden”)"
+BRISK = "U.S. Patent Application Publication No. 2009/0410002 A1, published Oct. 1, 2009 (Ex. 1006, “Brisk”)"
+COLE = "U.S. Patent No. 6,210,003 (Ex. 1007, “Cole”)"
+DEFINED = f"Petitioner relies on {ARDEN}; {BRISK}; and {COLE}."
+A, B, C = {"Arden": "7310001"}, {"Brisk": "20090410002"}, {"Cole": "6210003"}
+AB, ABC = {**A, **B}, {**A, **B, **C}
+
+FORMS: dict[str, Form] = {
+
+    # --- tables, as flattened text has them ---------------------------------------------------------
+    "table": Form(
+        f"{DEFINED} Petitioner asserts: Claim(s) Challenged 35 U.S.C. § Reference(s)/Basis 1–5 102(b) Arden "
+        "6, 7, 9–12 103(a) Arden, Brisk 8 103(a) Arden, Brisk, Cole Petitioner also relies on a declaration.",
+        [("1-5", "102", "Arden"), ("6,7,9-12", "103", "Arden Brisk"), ("8", "103", "Arden Brisk Cole")], ABC),
+    "table with footnote digits on names": Form(
+        f"Claims Challenged 35 U.S.C. §1 References 1, 3–6 102(e) Arden2 7–9 103(a) Arden, Brisk3 1 The Act "
+        f"changed both sections. 2 {ARDEN}. 3 {BRISK}.",
+        [("1,3-6", "102", "Arden"), ("7-9", "103", "Arden Brisk")], AB),
+    "table with a footnote digit behind a comma": Form(
+        f"Claims 35 U.S.C. § Reference(s) 1–4 103(a) Arden,2 Brisk3 5 103(a) Cole {DEFINED}",
+        [("1-4", "103", "Arden Brisk"), ("5", "103", "Cole")], ABC),
+    "table with a footnote digit on the statute": Form(
+        f"Claims Challenged 35 U.S.C. § References 1–4 1033 Arden, Brisk 3 The earlier form applies. {DEFINED}",
+        [("1-4", "103", "Arden Brisk")], AB),
+    "table with a footnote digit apart": Form(
+        f"Claims Challenged 35 U.S.C. § References 1–4 103(a) Arden 2 and Brisk 5 103(a) Cole 1 {DEFINED}",
+        [("1-4", "103", "Arden Brisk"), ("5", "103", "Cole")], ABC),
+    "table with the references first": Form(
+        f"Reference(s) Basis Claims Challenged Arden § 102(b) 1–5 Arden and Brisk § 103(a) 6–10 and 12 "
+        f"Arden, Brisk, and Cole § 103(a) 13 We discuss each in turn. {DEFINED}",
+        [("1-5", "102", "Arden"), ("6-10,12", "103", "Arden Brisk"), ("13", "103", "Arden Brisk Cole")], ABC),
+    "table with numbered grounds": Form(
+        f"Ground Claims 35 U.S.C. § Reference(s) 1 1–5 102 Arden 2 6, 7 103 Arden, Brisk 3 8 103 Cole {DEFINED}",
+        [("1-5", "102", "Arden"), ("6,7", "103", "Arden Brisk"), ("8", "103", "Cole")], ABC),
+    "table with labels in words": Form(
+        f"Ground Claims Basis References Ground 1 1–5 § 102 Arden Ground 2 6–8 § 103 Arden and Cole. {DEFINED}",
+        [("1-5", "102", "Arden"), ("6-8", "103", "Arden Cole")], {**A, **C}),
+    "table with the references before the statute": Form(
+        f"Claims References Statutory Basis 1–5 Arden § 102(a) 6–9 Arden in view of Brisk § 103(a) {DEFINED}",
+        [("1-5", "102", "Arden"), ("6-9", "103", "Arden Brisk")], AB),
+    "table with the statute first": Form(
+        f"35 U.S.C. § Reference(s) Challenged Claims 102(b) Arden 1–5 103(a) Arden, Cole 6–9 {DEFINED}",
+        [("1-5", "102", "Arden"), ("6-9", "103", "Arden Cole")], {**A, **C}),
+    "table with words for the statutes": Form(
+        f"Claims Basis Reference(s) 1–5 Anticipation Arden 6–9 Obviousness Arden and Brisk {DEFINED}",
+        [("1-5", "102", "Arden"), ("6-9", "103", "Arden Brisk")], AB),
+    "table of outcomes": Form(
+        f"{DEFINED} Claims 35 U.S.C. § Reference(s)/Basis Claims Shown Unpatentable Claims Not Shown "
+        "Unpatentable 1, 6 102(b) Arden 1, 6 7–9 103(a) Arden, Brisk 7, 8 9 Overall Outcome 1, 6–8 9",
+        [("1,6", "102", "Arden"), ("7-9", "103", "Arden Brisk")], AB),
+    "table without a header": Form(
+        f"{DEFINED} The grounds are these. 1–3, 5 § 102(b) Arden 4, 6 § 103(a) Arden, Cole",
+        [("1-3,5", "102", "Arden"), ("4,6", "103", "Arden Cole")], {**A, **C}),
+    "table broken by a page header": Form(
+        "Claims Challenged 35 U.S.C. § References 1–4 103(a) Arden, IPR2031-00417 Patent 9,876,501 B2 7 Brisk "
+        f"5, 6 103(a) Cole {DEFINED}",
+        [("1-4", "103", "Arden Brisk"), ("5,6", "103", "Cole")], ABC),
+    "table over lines": Form(
+        f"Claim(s)\nChallenged\n35 U.S.C.\n§\nReference(s)/Basis\n1–5\n102(b)\nArden\n6, 7,\n9\n103(a)\nArden, "
+        f"\nBrisk\n\n{DEFINED}",
+        [("1-5", "102", "Arden"), ("6,7,9", "103", "Arden Brisk")], AB),
+    "table with references side by side": Form(
+        f"Claims 35 U.S.C. § References\n1–5\n103(a)\nArden\nBrisk\n6\n103(a)\nCole\n{DEFINED}",
+        [("1-5", "103", "Arden Brisk"), ("6", "103", "Cole")], ABC),
+    "table with cells over two lines": Form(
+        f"Claims 35 U.S.C. § References 1–5, 8, 103(a) Arden, 9, 11 Brisk 12 103(a) Cole {DEFINED}",
+        [("", "103", "Arden Brisk"), ("12", "103", "Cole")], ABC, doubts=("a cell over two lines",)),
+    "table with a §112 row": Form(
+        f"Claims Challenged 35 U.S.C. § Basis 1–5 102 Arden 6 112 Indefiniteness 7–9 103 Arden, Cole {DEFINED}",
+        [("1-5", "102", "Arden"), ("7-9", "103", "Arden Cole")], {**A, **C}, left_out=("112",)),
+    "table with a §101 row": Form(
+        f"Claims 35 U.S.C. § References/Basis 1–9 101 Eligibility 1–9 103(a) Brisk {DEFINED}",
+        [("1-9", "103", "Brisk")], B, left_out=("101",)),
+    "table with two statutes in a row": Form(
+        f"Claims 35 U.S.C. § Reference(s) 1–5 102(b), 103(a) Arden 6 103(a) Arden, Brisk {DEFINED}",
+        [("1-5", "102 103", "Arden"), ("6", "103", "Arden Brisk")], AB),
+    "table with general knowledge": Form(
+        f"Claims 35 U.S.C. § Reference(s) 1–5 103 Arden, knowledge of an ordinary artisan 6 103 Arden, Cole {DEFINED}",
+        [("1-5", "103", "Arden"), ("6", "103", "Arden Cole")], {**A, **C}),
+    "table with admitted prior art": Form(
+        f"Claims 35 U.S.C. § Reference(s) 1–5 103 AAPA, Arden 6 103 Cole {DEFINED}",
+        [("1-5", "103", "AAPA Arden"), ("6", "103", "Cole")], {**A, **C}, {"AAPA": "no patent"}),
+    "table with exhibits": Form(
+        "Claims 35 U.S.C. § References 1–5 102(b) Arden (Ex. 1005) 6–8 103(a) Arden (Ex. 1005) and Brisk "
+        "(Ex. 1006) Exhibit List 1005 U.S. Patent No. 7,310,001 to Arden 1006 US 2009/0410002 A1 to Brisk",
+        [("1-5", "102", "Arden"), ("6-8", "103", "Arden Brisk")], AB),
+    "table with a numbered section symbol": Form(
+        f"Claim(s) Challenged Basis Reference(s) 1, 2 35 U.S.C. § 102(a)(1) Arden 3 35 U.S.C. § 103 Arden, Cole "
+        f"{DEFINED}", [("1,2", "102", "Arden"), ("3", "103", "Arden Cole")], {**A, **C}),
+    "table in capitals": Form(
+        f"CLAIMS 35 U.S.C. § REFERENCES 1–5 § 102(b) ARDEN 6–9 § 103(a) ARDEN IN VIEW OF BRISK {DEFINED}",
+        [("1-5", "102", "ARDEN"), ("6-9", "103", "ARDEN BRISK")], {"ARDEN": "7310001", "BRISK": "20090410002"}),
+    "table whose text layer has backticks": Form(
+        f"`Claims\n`\n`35 U.S.C. §\n`\n`References\n`\n`1–5\n`\n`102(b)\n`\n`Arden\n`\n`6\n`103(a)\n`Brisk\n`{DEFINED}",
+        [("1-5", "102", "Arden"), ("6", "103", "Brisk")], AB),
+    "table before a sentence that begins with a name": Form(
+        f"{DEFINED} Claims 35 U.S.C. § References 1–5 103(a) Arden, Brisk Cole is discussed as background only.",
+        [("1-5", "103", "Arden Brisk")], AB),
+
+    "rows of references without a header": Form(
+        f"{DEFINED} The grounds are these: Arden § 102(b) 1, 2 Arden and Brisk § 103(a) 3–5",
+        [("1,2", "102", "Arden"), ("3-5", "103", "Arden Brisk")], AB),
+    "a row that names a reference twice": Form(
+        f"Claims 35 U.S.C. § References 1–5 103(a) Arden, or Arden and Brisk 6 103(a) Cole {DEFINED}",
+        [("1-5", "103", "Arden Brisk"), ("6", "103", "Cole")], ABC),
+    "table under the earlier law": Form(
+        f"Claims 35 U.S.C. § References 1–5 pre-AIA 103(a)2 Arden, Cole 2 The earlier law applies. {DEFINED}",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+
+    # --- dashes that were lost --------------------------------------------------------------------
+    "a dash lost, above the claim count": Form(
+        f"Claims 35 U.S.C. § References 122, 3241 103(a) Arden, Brisk {DEFINED}",
+        [("", "103", "Arden Brisk")], AB, doubts=("above the claim count",), claim_count=41),
+    "a dash lost, out of order": Form(
+        f"Claims 122, 35, 41 are unpatentable under 35 U.S.C. § 103(a) as obvious over Arden. {DEFINED}",
+        [("", "103", "Arden")], A, doubts=("numbers out of order",)),
+    "a range turned round": Form(
+        f"Claims 12–9 would have been obvious over Cole. {DEFINED}",
+        [("", "103", "Cole")], C, doubts=("numbers out of order",)),
+    "a claim above the patent's count": Form(
+        f"Claims 1–30 would have been obvious over Cole. {DEFINED}",
+        [("", "103", "Cole")], C, doubts=("above the claim count",), claim_count=20),
+
+    # --- sentences --------------------------------------------------------------------------------
+    "anticipated by": Form(
+        f"Petitioner contends that claims 1–5 are anticipated by Arden under 35 U.S.C. § 102(b). {DEFINED}",
+        [("1-5", "102", "Arden")], A),
+    "anticipated under, by": Form(
+        f"Claims 1, 2, and 4 are unpatentable as anticipated under 35 U.S.C. § 102(e) by Arden. {DEFINED}",
+        [("1,2,4", "102", "Arden")], A),
+    "obvious over, in view of, further in view of": Form(
+        "Claim 7 would have been obvious over Arden in view of Brisk and further in view of Cole. Pet. 12. "
+        f"{DEFINED}", [("7", "103", "Arden Brisk Cole")], ABC),
+    "unpatentable under, over": Form(
+        f"We institute as to claims 3–8 as unpatentable under § 103(a) over Arden and Brisk. {DEFINED}",
+        [("3-8", "103", "Arden Brisk")], AB),
+    "the combination of": Form(
+        f"whether claims 1 through 6 would have been obvious over the combination of Arden, Brisk, and Cole. {DEFINED}",
+        [("1-6", "103", "Arden Brisk Cole")], ABC),
+    "the combined teachings of": Form(
+        f"Claims 1 to 3 are unpatentable as obvious in view of the combined teachings of Arden and Cole. {DEFINED}",
+        [("1-3", "103", "Arden Cole")], {**A, **C}),
+    "a list of grounds in one sentence": Form(
+        "Petitioner challenges claims 1–5 as anticipated by Arden under § 102(b); claims 6–8 as obvious over "
+        f"Arden and Brisk under § 103(a); and claim 9 as obvious over Brisk in light of Cole. {DEFINED}",
+        [("1-5", "102", "Arden"), ("6-8", "103", "Arden Brisk"), ("9", "103", "Brisk Cole")], ABC),
+    "two verbs, one reference": Form(
+        f"Claims 1–5 are anticipated by or, in the alternative, obvious over Arden. {DEFINED}",
+        [("1-5", "102 103", "Arden")], A),
+    "rendered obvious by": Form(
+        f"Claims 2 and 3 are rendered obvious by Brisk, alone or in combination with Cole. {DEFINED}",
+        [("2,3", "103", "Brisk Cole")], {**B, **C}),
+    "obvious based on": Form(
+        f"Claims 2–4 are unpatentable as obvious based on Arden and Brisk. {DEFINED}",
+        [("2-4", "103", "Arden Brisk")], AB),
+    "a heading": Form(
+        f"F. Obviousness of Claims 1–5 over Arden and Brisk\nPetitioner points to both. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "a heading of anticipation": Form(
+        f"F. Asserted Anticipation of Claims 1 and 2 by Cole\nArden is not needed here. {DEFINED}",
+        [("1,2", "102", "Cole")], C),
+    "the claims behind": Form(
+        f"G. Asserted Obviousness over Arden and Cole: Claims 4–6\nWe turn to the merits. {DEFINED}",
+        [("4-6", "103", "Arden Cole")], {**A, **C}),
+    "an active verb": Form(
+        f"Petitioner asserts that Arden anticipates claims 1–3 and 5. {DEFINED}",
+        [("1-3,5", "102", "Arden")], A),
+    "renders obvious": Form(
+        f"Petitioner asserts that the combination of Arden and Brisk renders obvious claims 4–6. {DEFINED}",
+        [("4-6", "103", "Arden Brisk")], AB),
+    "renders claims obvious": Form(
+        f"Arden in view of Cole renders claims 7 and 8 obvious. {DEFINED}",
+        [("7,8", "103", "Arden Cole")], {**A, **C}),
+    "a statute without a verb": Form(
+        f"Petitioner challenges claims 1–5 under 35 U.S.C. § 103(a) over Arden and Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "the statute amid the references": Form(
+        f"Claims 1–5 are obvious over Arden under 35 U.S.C. § 103(a) in view of Cole. {DEFINED}",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "either of two": Form(
+        f"Claim 3 would have been obvious over Arden in combination with either Brisk or Cole. {DEFINED}",
+        [("3", "103", "Arden Brisk Cole")], ABC),
+    "found obvious": Form(
+        f"An ordinary artisan would have found claims 1–3 obvious in light of Cole’s hinge and Arden. {DEFINED}",
+        [("1-3", "103", "Cole Arden")], {**A, **C}),
+    "an outcome against the petitioner": Form(
+        "Petitioner has not shown that claims 6–8 are unpatentable under 35 U.S.C. § 103(a) over Arden and "
+        f"Cole. {DEFINED}", [("6-8", "103", "Arden Cole")], {**A, **C}),
+    "all challenged claims": Form(
+        f"Petitioner contends that the challenged claims would have been obvious over Arden and Brisk. {DEFINED}",
+        [("", "103", "Arden Brisk")], AB, doubts=("not stated by number",)),
+    "a possessive": Form(
+        f"Claims 1–4 would have been obvious over Arden’s method in view of Brisk’s teachings. {DEFINED}",
+        [("1-4", "103", "Arden Brisk")], AB),
+    "words broken by a hyphen and a page header": Form(
+        "Claims 1–4 would have been obvi-\nous over Arden in view \nIPR2031-00417\nPatent 9,876,501 B2\n\n12\n"
+        f"of Brisk. {DEFINED}", [("1-4", "103", "Arden Brisk")], AB),
+    "a header that every page repeats": Form(
+        "\nOakmere’s Patent Papers\n".join(["", "One.", "Two.", "Three.", "Claims 1–4 would have been obvious over "
+                                              f"Arden in view of\n\n12", f"Brisk. {DEFINED}"]),
+        [("1-4", "103", "Arden Brisk")], AB),
+    "a petition's page header": Form(
+        "Ground 1: Claims 1–4 are obvious over Arden in view of\nPetition for Inter Partes Review of U.S. Patent No. "
+        f"9,876,501\n\n14\n\nBrisk. {DEFINED}", [("1-4", "103", "Arden Brisk")], AB),
+    "et al.": Form(
+        "Claims 1–3 would have been obvious over Arden et al. in view of Cole et al. "
+        "Arden et al., U.S. Patent No. 7,310,001 (Ex. 1005). U.S. Patent No. 6,210,003 to Cole et al. (Ex. 1007).",
+        [("1-3", "103", "Arden Cole")], {**A, **C}),
+
+    # --- petitions --------------------------------------------------------------------------------
+    "ground with a verb": Form(
+        "Ground 1: Claims 1-5 are anticipated by Arden. Ground 2: Claims 6–9 are obvious over Arden in view of "
+        f"Brisk. {DEFINED}", [("1-5", "102", "Arden"), ("6-9", "103", "Arden Brisk")], AB),
+    "ground without a verb": Form(
+        f"Ground 1: § 102, Arden, claims 1–5\nGround 2: § 103, Arden and Cole, claims 6–9\n{DEFINED}",
+        [("1-5", "102", "Arden"), ("6-9", "103", "Arden Cole")], {**A, **C}),
+    "ground with dashes": Form(
+        f"Ground I – Claims 1–5 – § 103 – Arden and Brisk\nGround II – Claim 6 – § 103 – Cole\n{DEFINED}",
+        [("1-5", "103", "Arden Brisk"), ("6", "103", "Cole")], ABC),
+    "ground with the number beside the name": Form(
+        "Ground 1: Claims 1–3 are obvious over U.S. Patent No. 7,310,001 to Arden (“Arden,” Ex. 1005) in view of "
+        "U.S. Pub. No. 2009/0410002 to Brisk et al. (“Brisk,” Ex. 1006).",
+        [("1-3", "103", "Arden Brisk")], AB),
+    "ground that names a number alone": Form(
+        "Ground 1: Claims 1–3 are anticipated by U.S. Patent No. 7,310,001 under § 102(b).",
+        [("1-3", "102", "U.S. Patent No. 7,310,001")], {"U.S. Patent No. 7,310,001": "7310001"}),
+    "grounds with letters": Form(
+        f"Ground 1A: Claims 1-5 are obvious over Arden. Ground 1B: Claims 1-5 are obvious over Arden and Brisk. {DEFINED}",
+        [("1-5", "103", "Arden"), ("1-5", "103", "Arden Brisk")], AB),
+    "table of contents": Form(
+        "TABLE OF CONTENTS\n`VII. GROUND 1: CLAIMS 1-4 ARE OBVIOUS OVER ARDEN ................ 14\n`VIII. GROUND 2: "
+        f"CLAIM 5 IS OBVIOUS OVER ARDEN IN VIEW OF COLE ......... 31\n`{DEFINED}",
+        [("1-4", "103", "ARDEN"), ("5", "103", "ARDEN COLE")], {"ARDEN": "7310001", "COLE": "6210003"}),
+    "a name behind the exhibit": Form(
+        "Claims 1–5 are obvious over Arden, Ex. 1005, in view of Brisk, Ex. 1006. Ex. 1005 is U.S. Patent No. "
+        "7,310,001 to Arden. Ex. 1006 is U.S. Patent Pub. No. 2009/0410002 to Brisk.",
+        [("1-5", "103", "Arden Brisk")], AB),
+
+    # --- definitions ------------------------------------------------------------------------------
+    "turned round, in quotes": Form(
+        "Claims 1–5 are anticipated by Arden. “Arden” (Ex. 1005) is U.S. Patent No. 7,310,001 B2.",
+        [("1-5", "102", "Arden")], A),
+    "turned round, in a footnote": Form(
+        "Claims 1–5 are anticipated by Arden.3 3 Arden, U.S. Patent No. 7,310,001 B2, issued May 6, 2008 (Ex. 1005).",
+        [("1-5", "102", "Arden")], A),
+    "in brackets behind the name": Form(
+        "Claims 1–5 are obvious over Arden (U.S. Patent No. 7,310,001; Ex. 1005) and Cole (US 6,210,003).",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "hereinafter": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 (hereinafter “Arden”) was filed in 2004.",
+        [("1-5", "102", "Arden")], A),
+    "behind a title in quotes": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001, titled “Latch for Doors,” issued May 6, "
+        "2008 (“Arden”).", [("1-5", "102", "Arden")], A),
+    "the exhibit in brackets of its own": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 B2 (Ex. 1005) (“Arden”).",
+        [("1-5", "102", "Arden")], A),
+    "an old table of the evidence": Form(
+        "Claims 1–5 are unpatentable over Arden and Cole under 35 U.S.C. § 103(a). Evidence: Arden US 7,310,001 "
+        "May 6, 2008 Ex. 1005 Cole US 6,210,003 Apr. 3, 2001 Ex. 1007",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "a table of the evidence with a header": Form(
+        "Claims 1–5 are unpatentable over Arden and Brisk under § 103(a). Name Reference Exhibit Arden U.S. Patent No. "
+        "7,310,001 B2 issued May 6, 2008 1005 Brisk U.S. Patent Application Publication No. 2009/0410002 A1 1006",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "quotes of two signs": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 (Ex. 1005, “Arden’’).",
+        [("1-5", "102", "Arden")], A),
+    "dates in brackets of their own": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 B2 (issued May 6, 2008) (Ex. 1005) (“Arden”).",
+        [("1-5", "102", "Arden")], A),
+    "a continuation of another": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001, a continuation of U.S. Patent No. 6,900,001 "
+        "(Ex. 1005, “Arden”).", [("1-5", "102", "Arden")], A),
+    "priority of a provisional": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001, claiming priority to U.S. Provisional "
+        "Application No. 60/310,001, filed May 6, 2004 (Ex. 1005, “Arden”).", [("1-5", "102", "Arden")], A),
+    "two numbers and one name": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent Nos. 7,310,001 and 7,310,009 (Ex. 1005, “Arden”).",
+        [("1-5", "102", "Arden")], {"Arden": "7310001 7310009"}),
+    "a name of two people": Form(
+        "Claims 1–5 are obvious over Arden and Lund in view of Cole. U.S. Patent No. 7,310,001 (“Arden and Lund”). "
+        f"{COLE}.", [("1-5", "103", "Arden and Lund,Cole")], {"Arden and Lund": "7310001", **C}),
+    "a full name": Form(
+        "Claims 1–5 are anticipated by Arden. Ex. 1005, U.S. Patent No. 7,310,001 to Jane Q. Arden.",
+        [("1-5", "102", "Arden")], A),
+    "a name with its number": Form(
+        "Claims 1–5 are obvious over Arden ’001 in view of Arden ’002. U.S. Patent No. 7,310,001 (“Arden ’001”). "
+        "U.S. Patent No. 7,310,002 (“Arden ’002”).",
+        [("1-5", "103", "Arden '001,Arden '002")], {"Arden '001": "7310001", "Arden '002": "7310002"}),
+    "a reference called by its number": Form(
+        "Claims 1–5 are anticipated by the ’001 patent. U.S. Patent No. 7,310,001 (Ex. 1005, “the ’001 patent”).",
+        [("1-5", "102", "'001 patent")], {"'001 patent": "7310001"}),
+    "a name of two words": Form(
+        "Claims 1–5 are obvious over Van Arden and Quent Manual. U.S. Patent No. 7,310,001 (“Van Arden”).",
+        [("1-5", "103", "Van Arden,Quent Manual")], {"Van Arden": "7310001"},
+        {"Quent Manual": "no definition of the name"}),
+    "defined in another document": Form(
+        "Claims 1–5 would have been obvious over Arden and Brisk. Both are discussed in the Petition.",
+        [("1-5", "103", "Arden Brisk")], AB, more=(f"Petition. {DEFINED}",)),
+    "a later document states other grounds": Form(
+        f"Claims 1–5 would have been obvious over Arden. {DEFINED}", [("1-5", "103", "Arden")], A,
+        more=(f"Petition. Claims 1–5 are obvious over Brisk. {DEFINED}",)),
+    "nothing but a broken text layer": Form(
+        "ÿ!# \"ÿ# ÿ$ ÿ&'((ÿ" * 30 + "Claims 1–5 are anticipated by Brisk.", [("1-5", "102", "Arden")], A,
+        more=(f"Claims 1–5 are anticipated by Arden. {DEFINED}",)),
+
+    # --- numbers ----------------------------------------------------------------------------------
+    "a reissue": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Reissue Patent No. RE38,001 E (Ex. 1005, “Arden”).",
+        [("1-5", "102", "Arden")], {"Arden": "RE38001"}),
+    "a design": Form(
+        "Claim 1 is anticipated by Arden. U.S. Design Patent No. D612,001 S (Ex. 1005, “Arden”).",
+        [("1", "102", "Arden")], {"Arden": "D612001"}),
+    "a publication that lacks a zero": Form(
+        "Claims 1–5 are anticipated by Brisk. US-2009410002-A1 (Ex. 1006, “Brisk”).",
+        [("1-5", "102", "Brisk")], B),
+    "numbers without commas": Form(
+        "Claims 1–5 are obvious over Arden and Brisk. US7310001B2 (“Arden”); US20090410002A1 (“Brisk”).",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "an application as a reference": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent Application No. 10/310,001 (Ex. 1005, “Arden”).",
+        [("1-5", "102", "Arden")], {"Arden": "10310001"}),
+    "an eight-digit patent": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 10,310,001 B2 (Ex. 1005, “Arden”).",
+        [("1-5", "102", "Arden")], {"Arden": "10310001"}),
+
+    # --- losses -----------------------------------------------------------------------------------
+    "foreign": Form(
+        "Claims 1–5 are obvious over Arden, Ito, Weiss, and Lund. U.S. Patent No. 7,310,001 (“Arden”). Japanese "
+        "Unexamined Patent Application Publication No. H07-310001 (Ex. 1008, “Ito”). DE 10 2004 031 001 A1 "
+        "(“Weiss”). International Publication No. WO 2004/031001 A1 (Ex. 1009, “Lund”).",
+        [("1-5", "103", "Arden Ito Weiss Lund")], A, {"Ito": "foreign", "Weiss": "foreign", "Lund": "foreign"}),
+    "a foreign number in the form of ours": Form(
+        "Claims 1–5 are obvious over Ito in view of Wei. European Patent No. 1,310,001 B1 (“Ito”). Chinese Patent "
+        "Application Publication No. 2004/0031001 (“Wei”).",
+        [("1-5", "103", "Ito Wei")], {}, {"Ito": "foreign", "Wei": "foreign"}),
+    "no patent": Form(
+        "Claims 1–5 are obvious over Arden and Moss. U.S. Patent No. 7,310,001 (“Arden”). Ivy Moss, On Latches, 7 "
+        "J. DOORS 31 (2001) (Ex. 1010, “Moss”).",
+        [("1-5", "103", "Arden Moss")], A, {"Moss": "no patent"}),
+    "an article beside a patent of one author": Form(
+        "Claims 1–5 are obvious over Arden Article. Ivy Arden, On Latches (2001) (Ex. 1010, “Arden Article”). "
+        f"{ARDEN}.", [("1-5", "103", "Arden Article")], {}, {"Arden Article": "no patent"}),
+    "an article that a patent cites": Form(
+        "Claims 1–5 are anticipated by Moss. U.S. Patent No. 7,310,001 cites an article by Moss (Ex. 1010, “Moss”).",
+        [("1-5", "102", "Moss")], {}, {"Moss": "no patent"}),
+    "provisional": Form(
+        "Claims 1–5 are anticipated by Kerr. U.S. Provisional Application No. 60/310,001 (Ex. 1011, “Kerr”).",
+        [("1-5", "102", "Kerr")], {}, {"Kerr": "provisional"}),
+    "a reexamination": Form(
+        "Claims 1–5 are anticipated by Kerr. Reexamination Control No. 90/310,001 (Ex. 1011, “Kerr”).",
+        [("1-5", "102", "Kerr")], {}, {"Kerr": "reexamination"}),
+    "ambiguous": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 (“Arden”). Elsewhere: U.S. Patent No. "
+        "7,310,009 (“Arden”).", [("1-5", "102", "Arden")], {"Arden": "7310001 7310009"}),
+    "several at once": Form(
+        "Claims 1–5 are obvious over Arden in view of Cole. U.S. Patent Nos. 7,310,001 and 6,210,003 (Ex. 1005, "
+        "“Arden”; Ex. 1007, “Cole”).",
+        [("1-5", "103", "Arden Cole")], {"Arden": "6210003 7310001", "Cole": "6210003 7310001"}),
+    "a weaker definition of another number": Form(
+        "Claims 1–5 are anticipated by Arden. U.S. Patent No. 7,310,001 (“Arden”). Background: Ex. 1020, U.S. Patent "
+        "No. 7,310,777 to Arden.", [("1-5", "102", "Arden")], A),
+    "the patent owner's exhibit": Form(
+        "Claims 1–5 are obvious over Quent (Ex. 2005). Ex. 2005 is U.S. Patent No. 7,010,203 to Vance.",
+        [("1-5", "103", "Quent")], {}, {"Quent": "no definition of the name"}),
+    "the petitioner's exhibit": Form(
+        "Claims 1–5 are obvious over Quent (Ex. 1005). Ex. 1005 is U.S. Patent No. 7,310,001 to Vance.",
+        [("1-5", "103", "Quent")], {"Quent": "7310001"}),
+    "never defined": Form(
+        f"Claims 1–5 are obvious over Arden and Quent. {ARDEN}.",
+        [("1-5", "103", "Arden Quent")], A, {"Quent": "no definition of the name"}),
+    "the challenged patent named as a reference": Form(
+        "Claims 1–5 are obvious over the ’501 patent and Arden. U.S. Patent No. 9,876,501 (Ex. 1003, “the ’501 "
+        f"patent”). {ARDEN}.",
+        [("1-5", "103", "'501 patent,Arden")], A, {"'501 patent": "same application or family"}),
+
+    # --- what is no ground ------------------------------------------------------------------------
+    "the examiner's rejection": Form(
+        f"The Examiner rejected claims 1–5 as obvious over Arden in view of Brisk. {DEFINED}", []),
+    "another trial": Form(
+        f"In IPR2030-01234, we held claims 1–5 unpatentable as anticipated by Arden. {DEFINED}", []),
+    "another patent": Form(
+        f"Petitioner showed that claims 1–5 of the ’777 patent are anticipated by Arden. {DEFINED}", []),
+    "another patent by its number": Form(
+        f"Claims 1–5 of U.S. Patent No. 8,000,777 are anticipated by Arden. {DEFINED}", []),
+    "the patent owner's own case": Form(
+        f"Patent Owner contends that claims 1–5 would have been obvious over Arden only by hindsight. {DEFINED}", []),
+    "related matters": Form(
+        "C. Related Matters There is one. The Board held claims 1–5 unpatentable as anticipated by Arden. D. Evidence "
+        f"{DEFINED}", []),
+    "a court": Form(
+        f"The district court found claims 1–5 invalid as anticipated by Arden. {DEFINED}", []),
+    "a list of exhibits": Form(
+        "Exhibit List 1005 U.S. Patent No. 7,310,001 to Arden 1006 U.S. Patent No. 6,210,003 to Cole 2001 U.S. Patent "
+        "No. 7,010,203", []),
+    "no reference behind the verb": Form(
+        f"Claims 1–5 would have been obvious over the prior art of record, 35 U.S.C. § 103. {DEFINED}", []),
+    "the law": Form(
+        "A claim is anticipated under 35 U.S.C. § 102 if one reference has every element; a claim is obvious under "
+        f"§ 103 over what is known. {DEFINED}", []),
+    "only a §112 ground": Form(
+        f"Petitioner contends that claims 1–5 are unpatentable under 35 U.S.C. § 112 as indefinite. {DEFINED}", [],
+        left_out=("112",)),
+    "numbers of a machine": Form(
+        f"The arm 102 turns about 5, 103 and the hinge 103 Arden shows at 12. {DEFINED}", []),
+    "the technology": Form(
+        f"Arden describes claims handling; 1–5, Brisk at column 103, line 7. See {ARDEN}.", []),
+}
