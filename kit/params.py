@@ -103,6 +103,8 @@ class Params(BaseModel):
         "{name: weight} of normalized scores; null: 1 each"))
     speed_share: float | None = Field(None, gt=0, le=1, description=(
         "share of Sophia's size that 70_speed measures; null: run does without it"))
+    query_set: str | None = Field(None, min_length=1, description=(
+        "folder of a built query set that 15_build shows, or mini-plain; null: run does without it"))
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
 

@@ -43,6 +43,7 @@ from kit.visible import Screen, visible
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
 SWEEP = "60_passages"  # only where the parameters name lengths to try
 SPEED = "70_speed"  # only where they name a share
+BUILD = "15_build"  # only where they name a built query set
 KERNEL = "python3"
 GOES_ON = "The same command goes on from the last saved block"
 SELDOM = 15  # seconds between two lines in a log, and where there is no terminal
@@ -72,7 +73,7 @@ def run(params: Params) -> Path:
 
 def notebooks_of(params: Params) -> tuple[str, ...]:
     """The notebooks of an experiment, in their order."""
-    asked = {SWEEP: params.sweep_lengths, SPEED: params.speed_share}
+    asked = {SWEEP: params.sweep_lengths, SPEED: params.speed_share, BUILD: params.query_set}
     return (*NOTEBOOKS, *(name for name, value in asked.items() if value is not None))
 
 
