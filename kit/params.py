@@ -106,6 +106,8 @@ class Params(BaseModel):
         "share of Sophia's size that 70_speed measures; null: run does without it"))
     litigation_set: str | None = Field(None, min_length=1, description=(
         "folder of a built litigation set that 16_litigation shows, or mini-trials; null: run does without it"))
+    query_set: str | None = Field(None, min_length=1, description=(
+        "folder of a built query set that 15_build shows, or mini-plain; null: run does without it"))
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")
 
 

@@ -42,9 +42,10 @@ from kit.text.views import require_view
 from kit.visible import Screen, discreet, visible, without_secrets
 
 NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
-SWEEP = "60_passages"  # only where the parameters name lengths to try
-SPEED = "70_speed"  # only where they name a share
+BUILD = "15_build"  # only where the parameters name a built query set
 LITIGATION = "16_litigation"  # only where they name a built litigation set
+SWEEP = "60_passages"  # only where they name lengths to try
+SPEED = "70_speed"  # only where they name a share
 KERNEL = "python3"
 GOES_ON = "The same command goes on from the last saved block"
 SELDOM = 15  # seconds between two lines in a log, and where there is no terminal
@@ -74,8 +75,9 @@ def run(params: Params) -> Path:
 
 def notebooks_of(params: Params) -> tuple[str, ...]:
     """The notebooks of an experiment, in their order."""
-    asked = {SWEEP: params.sweep_lengths, SPEED: params.speed_share, LITIGATION: params.litigation_set}
-    return (*NOTEBOOKS, *(name for name, value in asked.items() if value is not None))
+    asked = {BUILD: params.query_set, LITIGATION: params.litigation_set, SWEEP: params.sweep_lengths,
+             SPEED: params.speed_share}
+    return tuple(sorted([*NOTEBOOKS, *(name for name, value in asked.items() if value is not None)]))
 
 
 def check_experiment(params: Params) -> Collection:

@@ -14,7 +14,15 @@ import yaml
 from kit.errors import NotebookError
 from kit.files import ROOT
 from kit.params import FIELDS, Params, load_params, make_params
-from kit.pipeline import LITIGATION, NOTEBOOKS, SPEED, SWEEP, notebooks_of, require_runnable
+from kit.pipeline import (
+    BUILD,
+    LITIGATION,
+    NOTEBOOKS,
+    SPEED,
+    SWEEP,
+    notebooks_of,
+    require_runnable,
+)
 
 LONGEST_CELL = 25  # lines
 NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -68,7 +76,7 @@ def test_every_module_stands_in_a_layer():
 # --- notebooks ------------------------------------------------------------------------------------
 
 def test_the_pipeline_runs_notebooks_that_are_there():
-    assert {*NOTEBOOKS, SWEEP, SPEED, LITIGATION} == set(NAMES)
+    assert {*NOTEBOOKS, BUILD, LITIGATION, SWEEP, SPEED} == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -13,7 +13,6 @@ mode; from then on a folder that was changed is refused when it is opened.
 
 import json
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
@@ -31,7 +30,7 @@ from kit.collection.rows import ROWS_FILE, read_rows
 from kit.collection.schema import FEATURES, SPLIT, require_sound, shown
 from kit.collection.sources import Collection, open_collection
 from kit.errors import BuildError
-from kit.files import digest_of_file, dump_json, find_path, write_json
+from kit.files import digest_of_file, dump_json, find_path, made_whole, write_json
 from kit.provenance import git_state
 from kit.relevance.protocols import positives
 from kit.reporting import pin
@@ -127,9 +126,7 @@ def write_query_set(made: QuerySet, folder: Path) -> Path:
     _require(made)
     require_free(folder)
     counts = made.counts()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    with made_whole(folder) as part:
         _write_lines(part / ROWS_FILE, made.rows)
         read_rows(part / ROWS_FILE)  # what the layout refuses is not written
         _write_lines(part / EVIDENCE, made.evidence)
@@ -139,11 +136,7 @@ def write_query_set(made: QuerySet, folder: Path) -> Path:
         write_corpus(made.corpus, part / "corpus")
         digests = {name: digest_of_file(part / name) for name in sorted(set_files(part))}
         write_json(part / MANIFEST, _manifest(made, counts, digests))
-        part.chmod(0o755)
-        require_free(folder)
-        os.rename(part, folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        require_free(folder)  # nor is one that came meanwhile taken for this
     return folder
 
 
