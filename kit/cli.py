@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -191,8 +192,9 @@ def _score(options) -> None:
     figures = {}
     for name in names:
         values = evaluation.values[name]
-        figures[name] = {"mean": evaluation.mean(name),
-                         "per_query": None if values.isna().all() else values.to_dict()}
+        mean = evaluation.mean(name)
+        figures[name] = {"mean": None if math.isnan(mean) else mean,
+                         "per_query": None if values.isna().all() else values.dropna().to_dict()}
     result = {"queries": len(evaluation.values), "missing": evaluation.hits.missing,
               "without_positives": evaluation.without_positives, "own_entries": own}
     if options.json:

@@ -19,6 +19,7 @@ from kit.collection.registry import is_kits_own, registered_corpora
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
+from kit.evaluation.evaluate import require_measurable
 from kit.files import ROOT, outputs_folder
 from kit.params import Params
 from kit.progress import VARIABLE, in_words
@@ -77,6 +78,7 @@ def check_experiment(params: Params) -> Collection:
     if positives(collection, params.protocol).empty:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")
+    require_measurable(collection, params.measures)
     require_ready(collection, params)
     if params.sweep_lengths is not None:
         require_sweepable(params)

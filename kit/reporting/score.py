@@ -17,7 +17,7 @@ from kit.evaluation.evaluate import (
     scope_pairs,
     scopes_shown,
 )
-from kit.evaluation.measures import MEASURES, parse_measure, sentence
+from kit.evaluation.measures import has_values, parse_measure, sentence
 from kit.files import outputs_folder, write_json
 from kit.params import Params
 from kit.relevance.slices import SCOPES
@@ -39,11 +39,11 @@ from kit.retrieval.execute import SavedRun, searched_ids
 
 
 def headline(names: list[str]) -> str:
-    """The first measure that has a value a query. Raises MeasureError when there is none."""
-    for name in names:
-        if MEASURES[parse_measure(name)[0]].per_query is not None:
-            return name
-    raise MeasureError("no measure has a value a query", "measures", "Add one, such as nDCG@10")
+    """The first measure that has a value for every query. Raises MeasureError when there is none."""
+    name = next(filter(has_values, names), None)
+    if name is not None:
+        return name
+    raise MeasureError("no measure has a value for every query", "measures", "Add one, such as nDCG@10")
 
 
 def require_measures(params: Params) -> None:
@@ -117,7 +117,7 @@ def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:
         for scope in scopes_shown(frame, card.protocol):
             mine = frame[(frame["protocol"] == card.protocol) & (frame["slice"] == scope)]
             mean = mine.set_index("measure")["mean"].astype(object)
-            rows.append({"system": card.system["name"], "queries": scope, "n": mine["n"].iloc[0],
+            rows.append({"system": card.system["name"], "queries": scope, "n": mine["n"].max(),
                          **{m: mean.get(m) for m in measures}, "labels": ", ".join(card.labels)})
     return pd.DataFrame(rows, columns=["system", "queries", "n", *measures, "labels"]).set_index(
         "system")
@@ -157,7 +157,7 @@ def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
         for protocol, of_protocol in frame.groupby("protocol", sort=False):
             for scope in scopes_shown(frame, protocol):
                 mine = of_protocol[of_protocol["slice"] == scope]
-                name = f"{system}, {protocol}{over(scope)} (n={mine['n'].iloc[0]})"
+                name = f"{system}, {protocol}{over(scope)} (n={mine['n'].max()})"
                 columns[name] = mine.set_index("measure")["mean"].map(_figure_text)
     return pd.DataFrame(columns).rename_axis(index="measure")
 

@@ -13,12 +13,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
-from kit.evaluation.evaluate import scope_pairs
-from kit.evaluation.measures import sentence
+from kit.evaluation.evaluate import scope_pairs, unclassed
+from kit.evaluation.measures import asked, sentence
 from kit.evaluation.uncertainty import RESAMPLES, caution
 from kit.files import dump_json, outputs_folder, safe_name, write_text
 from kit.params import Params
 from kit.provenance import git_state, utc_now
+from kit.relevance.protocols import positives
 from kit.reporting import rules
 from kit.reporting.modes import mode_of
 from kit.retrieval.execute import searched_ids
@@ -142,7 +143,8 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         scopes=scope_pairs(collection, searched_ids(collection, params)),
         intervals={"seed": params.seed, "resamples": RESAMPLES, "level": 0.95},
         sentences={name: sentence(name) for name in figures["measure"].unique()},
-        counts=_counts(manifest, answered, figures, params.protocol),
+        counts={**_counts(manifest, answered, figures, params.protocol),
+                **_unclassed(collection, run.table, figures, params)},
         licence=entry.licence if entry else None,
         attribution=entry.attribution if entry else None,
         note=collection.note, labels=labels, quotable=not labels)
@@ -158,6 +160,20 @@ def _counts(manifest: dict, answered: int, figures: pd.DataFrame, protocol: str)
             **{name: manifest[name] for name in (
                 "own_entries_excluded", "ties_at_the_cut", "empty_rankings")},
             **manifest["notes"], **judged}
+
+
+def _unclassed(collection, run, figures: pd.DataFrame, params: Params) -> dict[str, int]:
+    """How many queries a class agreement leaves out under the protocol, and how many documents it has
+    looked at that have no class of its level."""
+    names = asked(list(figures["measure"].unique()), "classes")
+    if not names:
+        return {}
+    pairs = positives(collection, params.protocol)
+    queries = set(pairs["query_id"]) & set(searched_ids(collection, params))
+    found = {}
+    for name, (left_out, documents) in unclassed(run, collection, sorted(queries), names).items():
+        found |= {f"{name}, queries left out": left_out, f"{name}, documents without a class": documents}
+    return found
 
 
 def _figure(row: dict) -> Figure:
@@ -279,14 +295,21 @@ def figure_table(figures: pd.DataFrame, protocol: str, shown: str = "mean") -> p
     difference that n could show in place of the mean, in the slices that have one.
     """
     frame = figures[figures["protocol"] == protocol]
+    sizes = frame.groupby("slice", sort=False)["n"].max()  # a measure may leave queries out
     if shown != "mean":
         frame = frame[frame[shown].notna()] if shown in frame else frame.iloc[:0]
-    text = [_text(f) if shown == "mean" else f"{f[shown]:.3f}" for f in frame.to_dict("records")]
+    text = [(_text(f) if shown == "mean" else f"{f[shown]:.3f}") + _fewer(f["n"], sizes[f["slice"]])
+            for f in frame.to_dict("records")]
     table = frame.assign(text=text).pivot(index="measure", columns="slice", values="text")
-    sizes = frame.drop_duplicates("slice").set_index("slice")["n"]
+    sizes = sizes[frame["slice"].unique()]
     table = table.loc[frame["measure"].unique(), sizes.index].fillna("—")
     table = table.rename(columns={s: f"{s} (n={n})" for s, n in sizes.items()})
     return table.rename_axis(index=None, columns="measure")
+
+
+def _fewer(n: int, size: int) -> str:
+    """Over how many queries a figure is, where that is fewer than its slice has."""
+    return "" if n == size else f"\N{NO-BREAK SPACE}(n={n})"
 
 
 def figures_of(card: Scorecard) -> pd.DataFrame:
