@@ -344,7 +344,7 @@ def _graded(argument: str) -> Measure:
 
 def _agreeing(argument: str) -> Measure:
     if argument not in LEVELS:
-        raise MeasureError(f"'{argument}' is no level of the IPC", "measures",
+        raise MeasureError(f"{argument!r} is no level of the IPC", "measures",
                            f"Write ClassAgreement(subclass)@10, say; levels are {', '.join(LEVELS)}")
     return Measure(f"The share of the first {{k}} documents, or of those returned if they are fewer, that "
                    f"have an IPC {argument} in common with the query. A document without one has none in "
@@ -373,9 +373,9 @@ def measure_of(kind: str) -> Measure:
     if kind in MEASURES:
         return MEASURES[kind]
     if opened or name in FAMILIES:
-        raise MeasureError(f"unknown measure '{kind}'", "measures", "In parentheses stand the gains of "
+        raise MeasureError(f"unknown measure {kind!r}", "measures", "In parentheses stand the gains of "
                            f"{FORM}, with semicolons between, or the level of ClassAgreement(subclass)@10")
-    raise MeasureError(f"unknown measure '{kind}'", "measures", f"Known are {', '.join(forms())}")
+    raise MeasureError(f"unknown measure {kind!r}", "measures", f"Known are {', '.join(forms())}")
 
 
 def has_values(name: str) -> bool:

@@ -19,7 +19,7 @@ from kit.relevance.slices import pair_grades
 GRADES = ("X", "XY", "Y", "A")  # the order in which a map names them; grade i is the bit 2^i
 KINDS = 2 ** len(GRADES)        # sets of grades, each a number
 _OF_CATEGORY = {"XY": ("XY",), "A": ("A",), "overlap": ("XY", "A")}
-_GAIN = re.compile(r"(\w+)=(\d{1,3}(?:\.\d{0,2}[1-9])?)", re.ASCII)
+_GAIN = re.compile(r"(\w+)=(\d{1,3}(?:\.\d?[1-9])?)", re.ASCII)
 FORM = "nDCG(X=3;Y=2;A=1)@10"
 
 
@@ -35,14 +35,15 @@ def read_gains(text: str) -> dict[str, float]:
     wrong = next((part for part, m in zip(parts, found) if not m or m[1] not in GRADES or not float(m[2])),
                  None)
     if wrong is not None:
-        raise MeasureError(f"'{wrong}' gives no grade a gain", "measures",
+        raise MeasureError(f"{wrong!r} gives no grade a gain", "measures",
                            f"Write {', '.join(GRADES)} with a number above 0, as in {FORM}")
     gains = {m[1]: float(m[2]) for m in found}
     if len(gains) < len(parts):
-        raise MeasureError(f"the gain map '{text}' names a grade twice", "measures", "Name each once")
+        raise MeasureError(f"the gain map {text!r} names a grade twice", "measures",
+                           f"Name each once, as in {FORM}")
     written = ";".join(f"{m[1]}={_number(m[2])}" for m in sorted(found, key=lambda m: GRADES.index(m[1])))
     if written != text:  # two names of one measure would never stand side by side
-        raise MeasureError(f"the gain map '{text}' is not in its one form", "measures",
+        raise MeasureError(f"the gain map {text!r} is not in its one form", "measures",
                            f"Write nDCG({written})@10, say")
     return gains
 
