@@ -3,8 +3,10 @@
 import argparse
 import json
 import math
+import signal
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+import threading
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from kit.errors import KitError, MeasureError, ParamsError
@@ -16,8 +18,27 @@ from kit.visible import Screen
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status. What it prints is made visible: no text of a
     collection or run file acts on a terminal."""
-    with redirect_stdout(Screen(sys.stdout)), redirect_stderr(Screen(sys.stderr)):
+    with redirect_stdout(Screen(sys.stdout)), redirect_stderr(Screen(sys.stderr)), _stoppable():
         return _main(arguments)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: what ends well on Ctrl-C ends as well on it."""
+
+
+@contextmanager
+def _stoppable():
+    def stop(*_):
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # which alone may ask for signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _main(arguments: list[str] | None) -> int:
@@ -36,9 +57,13 @@ def _main(arguments: list[str] | None) -> int:
         print(f"kit: {error.strerror or error} ({error.filename or 'no file named'}). "
               "Check the folder's space and permissions", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except MemoryError as error:
+        print(f"kit: the memory ran out ({error or 'no size named'}). Close other programs, or take a "
+              "machine with more; the same command goes on from here", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt as error:
         print("kit: stopped; the same command goes on from here", file=sys.stderr)
-        return 130
+        return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -4,8 +4,12 @@ import hashlib
 import json
 import os
 import re
+import secrets
+import shutil
+import socket
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,34 +55,100 @@ def safe_name(text: str, otherwise: str) -> str:
 
 @contextmanager
 def written_whole(path: Path):
-    """Yields a temporary path beside `path`, and moves it there if the block ends well."""
+    """Yields a path beside `path` for a new file, and moves it there if the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    os.chmod(name, 0o666 & ~_umask())
+    part = _part_of(path)
     try:
-        yield Path(name)
-        os.replace(name, path)
+        yield part
+        os.replace(part, path)
     finally:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 @contextmanager
-def locked(path: Path, handle: int | None = None):
+def made_whole(folder: Path):
+    """Yields an empty folder beside `folder`, and moves it there if the block ends well. Where
+    another process was first, its folder stays."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = _part_of(folder)
+    part.mkdir()
+    try:
+        yield part
+        try:
+            os.rename(part, folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+# --- what a killed process leaves -----------------------------------------------------------------
+
+_HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:6]
+_LEFT = re.compile(r"(?:^kit-|\.)(?P<host>[0-9a-f]{6})-(?P<pid>\d+)[.-]\w{8}(?:\.part)?$")
+
+
+def _part_of(path: Path) -> Path:
+    """A new name beside `path`, which says whose it is."""
+    return path.with_name(f".{path.name}.{_HOST}-{os.getpid()}.{secrets.token_hex(4)}.part")
+
+
+@contextmanager
+def work_folder():
+    """Yields an empty folder outside the outputs, which goes when the block ends."""
+    home = tempfile.mkdtemp(prefix=f"kit-{_HOST}-{os.getpid()}-")
+    try:
+        yield Path(home)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def clear_leftovers(folder: Path) -> list[Path]:
+    """Removes what killed processes of this machine have left below `folder`, and their work
+    folders; what a live process, or one of another machine, is writing stays. Returns what went."""
+    found = [*folder.rglob(".*.part"), *Path(tempfile.gettempdir()).glob("kit-*")]
+    gone = [path for path in found if (left := _LEFT.search(path.name)) is not None
+            and left["host"] == _HOST and not _lives(int(left["pid"]))]
+    for path in gone:
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    return gone
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
+
+
+# --- one at a time --------------------------------------------------------------------------------
+
+@contextmanager
+def locked(path: Path, handle: int | None = None, busy: Callable[[], None] = lambda: None):
     """Held by one process at a time; one that dies lets go of a flock by itself.
 
-    handle: of the open file at `path`, which is locked itself. Without one it is a file beside it,
-    of the suffix .lock, since a file that is replaced can't be held. Raises KitError when, where
-    there is no flock, the lock file is not let go of.
+    path: a folder, which is locked itself, or a file. handle: of the open file, which is then
+    locked itself; without one it is a file beside it, of the suffix .lock, since a file that is
+    replaced can't be held. busy: called before another process is waited for. Raises KitError when,
+    where there is no flock, the lock file is not let go of.
     """
     lock = path.with_suffix(".lock")
     if fcntl is None:
         with _lock_file(lock):
             yield
         return
-    held = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666) if handle is None else handle
+    held = handle if handle is not None else os.open(path, os.O_RDONLY) if path.is_dir() else os.open(
+        lock, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)  # closing the file lets go
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            busy()
+            fcntl.flock(held, fcntl.LOCK_EX)  # closing the file lets go
         yield
     finally:
         if handle is None:
@@ -113,6 +183,16 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
 
+def write_new(path: Path, text: str) -> None:
+    """Writes UTF-8 text whole to a name that is free. Raises FileExistsError for one that is not."""
+    part = _part_of(path)
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.link(part, path)  # fails if the name is there, and shows the file whole
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_json(path: Path, value) -> None:
     """Writes JSON, whole or not at all. Raises ValueError for NaN or infinity."""
     write_text(path, dump_json(value))
@@ -133,9 +213,3 @@ def digest_of_file(path: Path) -> str:
     """sha256 (hex) of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,10 +1,10 @@
 """One parameters file through every notebook, headless, then the site."""
 
+import builtins
 import logging
 import os
 import shutil
 import sys
-import tempfile
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -20,7 +20,15 @@ from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
 from kit.evaluation.evaluate import require_measurable
-from kit.files import ROOT, outputs_folder
+from kit.files import (
+    ROOT,
+    clear_leftovers,
+    locked,
+    made_whole,
+    outputs_folder,
+    work_folder,
+    written_whole,
+)
 from kit.params import Params
 from kit.progress import VARIABLE, in_words
 from kit.relevance.protocols import offered, positives
@@ -37,6 +45,7 @@ NOTEBOOKS = ("10_explore", "20_audit", "30_retrieve", "40_score", "50_compare")
 SWEEP = "60_passages"  # only where the parameters name lengths to try
 SPEED = "70_speed"  # only where they name a share
 KERNEL = "python3"
+GOES_ON = "The same command goes on from the last saved block"
 SELDOM = 15  # seconds between two lines in a log, and where there is no terminal
 
 
@@ -50,12 +59,16 @@ def run(params: Params) -> Path:
     for notebook in notebooks:
         require_runnable(notebook)
     check_experiment(params)
-    home = outputs_folder(params.outputs) / "notebooks" / params.experiment
-    log = Log(outputs_folder(params.outputs) / "logs" / f"{params.experiment}.log")
-    for number, notebook in enumerate(notebooks, 1):
-        with _told(f"[{number}/{len(notebooks)}] {notebook.stem}", log) as progress:
-            _execute(notebook, home / notebook.name, params, progress)
-    return site.build(params.outputs)
+    outputs = outputs_folder(params.outputs)
+    home, log = outputs / "notebooks" / params.experiment, Log(outputs / "logs" / f"{params.experiment}.log")
+    clear_leftovers(outputs)
+    home.mkdir(parents=True, exist_ok=True)
+    with locked(home, busy=lambda: print(f"waiting: another process runs '{params.experiment}' in "
+                                         f"{outputs}", flush=True)):
+        for number, notebook in enumerate(notebooks, 1):
+            with _told(f"[{number}/{len(notebooks)}] {notebook.stem}", log) as progress:
+                _execute(notebook, home / notebook.name, params, progress)
+        return site.build(params.outputs)
 
 
 def notebooks_of(params: Params) -> tuple[str, ...]:
@@ -117,46 +130,60 @@ def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> No
     import papermill  # a second to import, and only needed here
 
     logging.getLogger("papermill").setLevel(logging.ERROR)  # the schema has checked every name
-    work = Path(tempfile.mkdtemp(prefix="kit-"))
-    part = work / notebook.name
     # sockets in a folder of our own: no race for ports, and none that others can reach
     ipc = Config({"KernelManager": {"transport": "ipc"}}) if os.name == "posix" else Config()
+    with work_folder() as work:
+        part = work / notebook.name
+        try:
+            with _environment({VARIABLE: str(progress), FIGURES: str(work / "figures"),
+                               "JUPYTER_RUNTIME_DIR": str(work),
+                               "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
+                papermill.execute_notebook(
+                    str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
+                    progress_bar=False, log_output=False, config=ipc,
+                    extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
+        except papermill.PapermillExecutionError as error:
+            raise _explained(notebook, _kept(part, params), error) from error
+        except (DeadKernelError, RuntimeError) as error:
+            raise NotebookError(f"the kernel of {notebook.stem} died, which most often means that "
+                                "the memory ran out", str(error).splitlines()[0], GOES_ON) from error
+        with written_whole(target) as whole:
+            shutil.copyfile(part, whole)
+        pictures = figures_folder(params.outputs, params.experiment) / notebook.stem
+        shutil.rmtree(pictures, ignore_errors=True)  # those of an earlier run may have other names
+        if (work / "figures").is_dir():
+            with made_whole(pictures) as folder:
+                shutil.copytree(work / "figures", folder, dirs_exist_ok=True)
+
+
+def _kept(part: Path, params: Params) -> Path:
+    """A copy of a notebook that failed, beside the log; the place of the notebook where the disk
+    takes no more."""
+    kept = outputs_folder(params.outputs) / "logs" / f"{params.experiment}-{part.name}"
     try:
-        with _environment({VARIABLE: str(progress), FIGURES: str(work / "figures"),
-                           "JUPYTER_RUNTIME_DIR": str(work),
-                           "PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
-            papermill.execute_notebook(
-                str(notebook), str(part), parameters=params.model_dump(), kernel_name=KERNEL,
-                progress_bar=False, log_output=False, config=ipc,
-                extra_arguments=["--log-level=50"])  # the kernel's own talk, not the cells'
-    except papermill.PapermillExecutionError as error:
-        explained = _explained(notebook, part, error)
-        if not explained.where:  # else the executed notebook is there to be looked at
-            shutil.rmtree(work)
-        raise explained from error
-    except (DeadKernelError, RuntimeError) as error:
-        raise NotebookError(f"the kernel of {notebook.stem} died, which most often means that the "
-                            "memory ran out", str(error).splitlines()[0],
-                            "The same command goes on from the last saved block") from error
-    target.parent.mkdir(parents=True, exist_ok=True)
-    moved = target.with_name(f".{target.name}.part")
-    shutil.move(part, moved)
-    os.replace(moved, target)
-    pictures = figures_folder(params.outputs, params.experiment) / notebook.stem
-    shutil.rmtree(pictures, ignore_errors=True)  # those of an earlier run may have other names
-    if (work / "figures").is_dir():
-        shutil.copytree(work / "figures", pictures)
-    shutil.rmtree(work)
+        with written_whole(kept) as whole:
+            shutil.copyfile(part, whole)
+        return kept
+    except OSError:
+        return Path("notebooks") / part.name
 
 
-def _explained(notebook: Path, part: Path, error) -> NotebookError:
+def _explained(notebook: Path, kept: Path, error) -> NotebookError:
     """A cell's error as one line; the kit's own is passed on as it stands."""
     kind = getattr(errors, error.ename, None)
     if isinstance(kind, type) and issubclass(kind, KitError):
         return NotebookError(f"{notebook.stem}: {error.evalue}")
     said = error.evalue.splitlines()[0] if error.evalue else ""
-    return NotebookError(f"cell {error.exec_count} of {notebook.stem} failed: {error.ename}: {said}",
-                         part, "Open the notebook at that place to see the whole error")
+    place = f"cell {error.exec_count} of {notebook.stem}"
+    builtin = getattr(builtins, error.ename, None)
+    if isinstance(builtin, type) and issubclass(builtin, OSError):
+        return NotebookError(f"{place} can't read or write: {said}", kept,
+                             f"See to the disk's space and the folder's rights. {GOES_ON}")
+    if error.ename.endswith("MemoryError"):
+        return NotebookError(f"the memory ran out in {place}: {said}", kept,
+                             f"Close other programs, or take a machine with more. {GOES_ON}")
+    return NotebookError(f"{place} failed: {error.ename}: {said}", kept,
+                         "Open the notebook at that place to see the whole error")
 
 
 @contextmanager
@@ -194,8 +221,8 @@ def _told(name: str, log: Log):
     live = sys.stdout.isatty()
     screen = sys.stdout.raw if isinstance(sys.stdout, Screen) else sys.stdout  # to move the cursor
     log.add(f"{name}  begins")
-    with tempfile.TemporaryDirectory(prefix="kit-") as folder:
-        progress = Path(folder) / "progress"
+    with work_folder() as folder:
+        progress = folder / "progress"
 
         def tell():
             rounds = 0

@@ -6,9 +6,6 @@ the corpus. A patent's text is a function of the seed and its number alone, so t
 nor their size change it; texts are told a few hundred at a time.
 """
 
-import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +17,7 @@ import pyarrow.parquet as pq
 
 from kit.collection.schema import FEATURES, SPLIT, TABLES
 from kit.errors import CollectionError
+from kit.files import made_whole
 from kit.progress import steps
 
 CARD = """---
@@ -96,9 +94,7 @@ def write_generated(home: Path, documents: int = 75_050, queries: int = 10_000,
     home = Path(home)
     _require_possible(home, documents, queries, pairs, words, seed)
     plan = _plan(documents, queries, pairs, words, seed)
-    home.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{home.name}.", dir=home.parent))
-    try:
+    with made_whole(home) as part:
         for name in TABLES:
             (part / name).mkdir()
         files = _files(plan)
@@ -108,10 +104,6 @@ def write_generated(home: Path, documents: int = 75_050, queries: int = 10_000,
         (part / "README.md").write_text(CARD.format(
             configs=configs, documents=documents, queries=queries, pairs=pairs, words=words,
             seed=seed), encoding="utf-8")
-        part.chmod(0o755)
-        os.rename(part, home)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return home
 
 

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
@@ -22,7 +21,15 @@ import pyarrow.parquet as pq
 from markupsafe import Markup
 
 from kit.errors import KitError, ParamsError
-from kit.files import digest_of, find_path, outputs_folder, safe_name, write_text, written_whole
+from kit.files import (
+    digest_of,
+    find_path,
+    outputs_folder,
+    safe_name,
+    work_folder,
+    write_text,
+    written_whole,
+)
 from kit.reporting import card_comparison, card_page, notebook_page, scorecard, show, site
 from kit.reporting.score import experiments_folder, main_table
 from kit.reporting.verify import outputs_of, require_unchanged
@@ -182,8 +189,8 @@ def print_pdf(page: str, path: Path) -> None:
         raise KitError("a PDF is printed by Chromium, and none is installed", ", ".join(BROWSERS[:3]),
                        "Install one, or use --format html and print it from your browser")
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # which refuses else
-    with tempfile.TemporaryDirectory(prefix="kit-") as home:
-        source, made = Path(home) / "report.html", Path(home) / "report.pdf"
+    with work_folder() as home:
+        source, made = home / "report.html", home / "report.pdf"
         source.write_text(page, encoding="utf-8")
         command = [browser, *QUIET, *root, f"--user-data-dir={home}/profile", f"--print-to-pdf={made}",
                    source.as_uri()]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import time
 from pathlib import Path
@@ -16,7 +15,7 @@ from kit.errors import ScorecardError
 from kit.evaluation.evaluate import scope_pairs, unclassed
 from kit.evaluation.measures import asked, sentence
 from kit.evaluation.uncertainty import RESAMPLES, caution
-from kit.files import dump_json, outputs_folder, safe_name, write_text
+from kit.files import dump_json, outputs_folder, safe_name, write_new
 from kit.params import Params
 from kit.provenance import git_state, utc_now
 from kit.relevance.protocols import positives
@@ -208,7 +207,7 @@ def write_scorecard(card: Scorecard, outputs: str) -> Path:
         _refuse_unlisted(book, home)
         path = _same_card(home, card)
         if path is None:
-            card = _of_a_free_second(home, card)
+            card = _of_a_free_second(book, home, card)
             path = home / f"{card_name(card)}.json"
             stated, sheet = dump_json(card.model_dump()), markdown(card)
             # listed first: a file that no line lists is then never the kit's
@@ -233,13 +232,18 @@ def _refuse_unlisted(book: ledger.Ledger, home: Path) -> None:
                                      strange, "Move it out of the folder, or put the ledger back")
 
 
-def _of_a_free_second(home: Path, card: Scorecard) -> Scorecard:
-    """The card, its time moved on to the first second in which its name is free."""
-    while any((home / f"{card_name(card)}{end}").exists() for end in (".json", ".md")):
+def _of_a_free_second(book: ledger.Ledger, home: Path, card: Scorecard) -> Scorecard:
+    """The card, its time moved on to the first second in which its name is free, in the folder and
+    in the ledger: a process may have stopped before it wrote what it had listed."""
+    while _taken(book, home / f"{card_name(card)}.json"):
         if card.created == utc_now():
             time.sleep(0.05)
         card = card.model_copy(update={"created": utc_now()})
     return card
+
+
+def _taken(book: ledger.Ledger, path: Path) -> bool:
+    return path.exists() or path.with_suffix(".md").exists() or listed(book, path) is not None
 
 
 def listed(book: ledger.Ledger, path: Path) -> ledger.Line | None:
@@ -265,16 +269,12 @@ def content(card: Scorecard) -> dict:
 
 def write_once(path: Path, text: str) -> None:
     """A whole new file. Raises RuleError (rule 5) for a name that is there; none is replaced."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        write_text(part, text)
-        os.link(part, path)  # fails if the name is there, and shows the file whole
+        write_new(path, text)
     except FileExistsError as error:
         raise rules.IMMUTABLE.broken("there is a scorecard of this name, and cards are never "
                                      "replaced", path, "Run again: the name carries the time"
                                      ) from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read_scorecard(path: Path) -> Scorecard:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from kit import SUITE_VERSION
 from kit.errors import KitError, ScorecardError
 from kit.evaluation.measures import forms
-from kit.files import digest_of, outputs_folder, safe_name, write_text
+from kit.files import digest_of, locked, outputs_folder, safe_name, write_text
 from kit.relevance.slices import SENTENCES
 from kit.reporting import card_page, notebook_page
 from kit.reporting.card_comparison import standing
@@ -57,6 +57,11 @@ def build(outputs: str) -> Path:
     home, site = outputs_folder(outputs), outputs_folder(outputs) / "site"
     if not home.is_dir():
         raise KitError("there is no such outputs folder", home, "Name one that a run has made")
+    with locked(home):  # else one process removes the pages that another has just written
+        return _build(outputs, home, site)
+
+
+def _build(outputs: str, home: Path, site: Path) -> Path:
     stated = [_stated(file) for file in sorted(experiments_folder(outputs).glob("*.json"))]
     listed = _listed(outputs, stated)
     if not listed:

@@ -6,7 +6,6 @@ to do its tasks again elsewhere. Only the best of each shard come back, and the 
 
 import logging
 import os
-import tempfile
 import threading
 import time
 import uuid
@@ -17,7 +16,7 @@ import numpy as np
 
 from kit.collection.sources import anywhere
 from kit.errors import KitError, SearchError
-from kit.files import digest_of
+from kit.files import digest_of, work_folder
 from kit.progress import say
 from kit.retrieval import shards
 from kit.retrieval.bm25_index import require_room
@@ -226,11 +225,11 @@ def _local(number: int | None):
     # not numba's: Dask sets them in this process for a while, where numba must not see a change
     environ = {name: threads for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS",
                                           "OPENBLAS_NUM_THREADS")}
-    with tempfile.TemporaryDirectory(prefix="kit-", ignore_cleanup_errors=True) as home:
+    with work_folder() as home:
         with dask.config.set({"distributed.nanny.pre-spawn-environ": environ}):
             cluster = LocalCluster(
                 n_workers=workers, threads_per_worker=threads, processes=True, host="127.0.0.1",
-                dashboard_address="127.0.0.1:0", memory_limit=None, local_directory=home,
+                dashboard_address="127.0.0.1:0", memory_limit=None, local_directory=str(home),
                 silence_logs=logging.CRITICAL,
                 env={"KIT_PROGRESS": "", "DASK_LOGGING__DISTRIBUTED": "critical"})
         with cluster:

@@ -1,11 +1,9 @@
 """The one place that runs a system: batches, own-entry exclusion, the depth, checks, resume."""
 
 import json
-import os
 import reprlib
 import resource
 import shutil
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from kit.files import (
     locked,
     outputs_folder,
     safe_name,
+    work_folder,
     write_json,
 )
 from kit.params import Params
@@ -233,13 +232,8 @@ def _counted(stated: dict) -> str:
 def only_one(folder: Path):
     """One process at a time for a run's folder; a process that dies lets go of it by itself."""
     folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY) if os.name == "posix" else None
-    try:
-        with locked(folder, handle):
-            yield
-    finally:
-        if handle is not None:
-            os.close(handle)
+    with locked(folder, busy=lambda: say("waiting for another process, which searches the same")):
+        yield
 
 
 def _reads_corpus(system) -> bool:
@@ -552,9 +546,9 @@ def _refuse_own_result(path: Path, table: pa.Table, params: Params) -> None:
     """Raises SearchError for a run file that is a ranking searched here: as a file it would lose
     its labels."""
     book = ledger.read(params.outputs)
-    with tempfile.TemporaryDirectory(prefix="kit-") as home:
-        write_run(Path(home) / "run.parquet", table)
-        rankings = [digest_of_file(Path(home) / "run.parquet"), digest_of_file(path)]
+    with work_folder() as home:
+        write_run(home / "run.parquet", table)
+        rankings = [digest_of_file(home / "run.parquet"), digest_of_file(path)]
     if any(map(book.is_result, rankings)):
         raise SearchError("the run file is a run that was searched here", path,
                           "Name its system in systems")

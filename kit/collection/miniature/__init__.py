@@ -2,14 +2,11 @@
 from a seed (see the README)."""
 
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from kit.files import digest_of, digest_of_file, outputs_folder
+from kit.files import digest_of, digest_of_file, made_whole, outputs_folder
 
 HERE = Path(__file__).parent
 CARD = """---
@@ -38,17 +35,8 @@ def folder(name: str = "mini") -> Path:
 def write(home: Path, name: str = "mini") -> None:
     """Builds a collection and moves it to `home` in one step; a folder that is there stays."""
     fill = {"mini": _fill_tables, "mini-litigation": _fill_rows, "mini-dapfam": _fill_dapfam}[name]
-    home.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{home.name}.", dir=home.parent))
-    try:
+    with made_whole(home) as part:
         fill(part)
-        part.chmod(0o755)
-        os.rename(part, home)
-    except OSError:
-        if not home.is_dir():  # else another process was first
-            raise
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _fill_tables(part: Path) -> None:
