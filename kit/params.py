@@ -12,6 +12,7 @@ from kit.errors import ParamsError
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
 Length = Annotated[int, Field(ge=64, le=8192)]
+Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
@@ -111,6 +112,10 @@ class Params(BaseModel):
     rerank_version: str = Field("not stated", min_length=1, description="the version that its service states")
     rerank_token_env: str | None = Field(
         None, min_length=1, description="name of the environment variable that holds its service's token")
+    system_costs: dict[str, Price] | None = Field(None, description=(
+        "{name on scorecards: what a query costs}, as you declare it, all stages together"))
+    cost_currency: str | None = Field(None, pattern=r"^\S(.{0,18}\S)?$", description=(
+        "what system_costs are in, such as EUR"))
     speed_share: float | None = Field(None, gt=0, le=1, description=(
         "share of Sophia's size that 70_speed measures; null: run does without it"))
     outputs: str = Field("outputs", min_length=1, description="folder for all that runs leave")

@@ -33,6 +33,7 @@ from kit.params import Params
 from kit.progress import VARIABLE, in_words
 from kit.relevance.protocols import offered, positives
 from kit.reporting import rules, site
+from kit.reporting.costs import require_priced
 from kit.reporting.formats import figures_folder
 from kit.reporting.score import require_measures
 from kit.reporting.show import FIGURES
@@ -92,7 +93,7 @@ def check_experiment(params: Params) -> Collection:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")
     require_measurable(collection, params.measures)
-    require_ready(collection, params)
+    require_priced(require_ready(collection, params), params)
     if params.sweep_lengths is not None:
         require_sweepable(params)
     return collection

@@ -57,6 +57,11 @@ class Evaluation:
         return replace(self, hits=part.hits, values=part.values,
                        domains=self.domains.reindex(part.hits.query_ids), parts={"all": part})
 
+    def only(self, measure: str) -> "Evaluation":
+        """The same, of one measure over all its queries."""
+        values = self.values[[measure]]
+        return replace(self, values=values, parts={"all": Part(self.hits, values)})
+
 
 def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
              among: Iterable[str] | None = None) -> Evaluation:

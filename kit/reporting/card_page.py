@@ -10,6 +10,7 @@ from kit.evaluation.evaluate import FAR_SCOPE
 from kit.relevance.slices import FAMILIES
 from kit.reporting import rules
 from kit.reporting.card_comparison import standing
+from kit.reporting.costs import seconds_a_query
 from kit.reporting.scorecard import Figure, Scorecard, figures_of, remarks, said_of
 
 HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
@@ -139,7 +140,8 @@ def details(card: Scorecard) -> list[tuple[str, str]]:
         **{k.replace("_", " "): v for k, v in card.counts.items()},
         "run file sha256": card.run_sha256, "ledger": card.ledger, "suite": card.suite_version,
         "commit": card.git.get("sha"), "written": moment(card.created), "machine": card.machine,
-        "cost": card.cost, "data": licence(card)}
+        "cost": card.cost, "declared cost a query": card.price,
+        "seconds a query": seconds_a_query(card.cost, card.queries, card.sample), "data": licence(card)}
     return [(name, flat(private(value))) for name, value in rows.items()]
 
 

@@ -23,6 +23,7 @@ from kit.params import Params
 from kit.relevance.slices import SCOPES
 from kit.reporting import calibration, plots, rules, show
 from kit.reporting.comparison import over
+from kit.reporting.costs import require_priced
 from kit.reporting.modes import MODES, mode_of
 from kit.reporting.scorecard import (
     Scorecard,
@@ -87,6 +88,7 @@ def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.Dat
     """A scorecard a run, and the list of them under the experiment's name; the cards' paths. Raises
     RuleError (rule 2) for a collection under the name of the kit's own data."""
     rules.require_own_name(collection)
+    require_priced([run.system for run in runs], params)
     cards = [make_scorecard(collection, run, figures[run.system], params) for run in runs]
     stands = calibration.standing(cards, collection.entry, params.outputs)
     paths = [write_scorecard(card.model_copy(update={"calibration": stands}), params.outputs)

@@ -20,11 +20,12 @@ from kit.params import Params
 from kit.provenance import git_state, utc_now
 from kit.relevance.protocols import positives
 from kit.reporting import rules
+from kit.reporting.costs import price_of, seconds_a_query
 from kit.reporting.modes import mode_of
 from kit.retrieval.execute import searched_ids
 from kit.visible import visible
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Figure(BaseModel):
@@ -52,7 +53,8 @@ class Scorecard(BaseModel):
     and peak memory of the search, on `machine`.
     scopes: how many relevant pairs each has, by protocol (`evaluate.scope_pairs`); calibration: how
     the environment's BM25 stood to its published value when the card was written
-    (`calibration.standing`). Cards of a schema before 3 have neither.
+    (`calibration.standing`). Cards of a schema before 3 have neither. price: what a query costs, as it was
+    declared, per_query and currency; not on cards of a schema before 4.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -81,6 +83,7 @@ class Scorecard(BaseModel):
     sentences: dict[str, str]
     counts: dict[str, Any]
     cost: dict[str, float | None]
+    price: dict[str, float | str] | None = None
     machine: dict[str, Any]
     git: dict[str, Any]
     run_git: dict[str, Any] | None = None
@@ -144,6 +147,7 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         sentences={name: sentence(name) for name in figures["measure"].unique()},
         counts={**_counts(manifest, answered, figures, params.protocol),
                 **_unclassed(collection, run.table, figures, params)},
+        price=price_of(manifest["system"]["name"], params),
         licence=entry.licence if entry else None,
         attribution=entry.attribution if entry else None,
         note=collection.note, labels=labels, quotable=not labels)
@@ -373,6 +377,8 @@ def _facts(card: Scorecard) -> list[list]:
         "preprocessing seconds": cost.get("preprocessing_seconds"),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
         **{name.replace("_", " "): cost[name] for name in sorted(cost) if name.startswith("inputs_")},
+        "seconds a query, all stages": seconds_a_query(card.cost, card.queries, card.sample),
+        **({"declared cost a query": f"{card.price['per_query']:g} {card.price['currency']}"} if card.price else {}),
         "peak memory, MB": cost.get("peak_memory_mb"), "machine": said(card.machine),
         "suite": card.suite_version, "commit": said(card.git),
         "commit of the run": said(card.run_git),

@@ -160,19 +160,22 @@ def _behind(begun: dict, origin: dict | None) -> dict:
     return {**begun, "git": git, "inputs": origin["inputs"]}
 
 
-def require_ready(collection, params: Params) -> None:
-    """Raises KitError for a system that `make_system` refuses, a view that the collection can't
-    give, or a run file that can't be read as a run of this collection. Nothing is searched or
-    written."""
-    for name in system_names(params):
-        if name in params.run_files:
-            open_run(find_path(params.run_files[name]), collection)
-        elif first_stage(name) is not None:
-            require_given(collection, params.query_view, params.corpus_view)
-            rerank.require_reranker(params)
-        else:
-            require_given(collection, params.query_view, params.corpus_view)
-            make_system(name, params)
+def require_ready(collection, params: Params) -> list[str]:
+    """The names that the systems will have on scorecards. Raises KitError for a system that `make_system`
+    refuses, a view that the collection can't give, or a run file that can't be read as a run of this
+    collection. Nothing is searched or written."""
+    return [_ready(collection, name, params) for name in system_names(params)]
+
+
+def _ready(collection, name: str, params: Params) -> str:
+    if name in params.run_files:
+        open_run(find_path(params.run_files[name]), collection)
+        return name
+    require_given(collection, params.query_view, params.corpus_view)
+    first = first_stage(name)
+    if first is not None:
+        return f"{_ready(collection, first, params)}+{rerank.require_reranker(params)}"
+    return make_system(name, params).name
 
 
 def reopen(folder: Path) -> SavedRun:

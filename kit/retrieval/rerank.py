@@ -156,11 +156,11 @@ class RerankService(Service):
         return (value,)  # what is wrong with it, the number of documents tells
 
 
-def require_reranker(params: Params) -> None:
-    """Raises SearchError for a reranker that is nowhere or not as it must be, and for more documents than
-    a run has."""
-    reranker_of(params)
+def require_reranker(params: Params) -> str:
+    """The reranker's name. Raises SearchError for one that is nowhere or not as it must be, and for more
+    documents than a run has."""
     _require_depth(params.rerank_depth, params.depth)
+    return reranker_of(params).name
 
 
 def _require_depth(asked: int | None, depth: int) -> int:

@@ -13,6 +13,7 @@ from kit import ledger
 from kit.collection.registry import folder_entry
 from kit.collection.sources import open_collection
 from kit.evaluation import uncertainty
+from kit.files import write_text
 from kit.params import make_params
 from kit.reporting import card_comparison, pin, score, scorecard, verify
 from kit.retrieval import execute
@@ -137,7 +138,7 @@ class Bench:
         """Changes a JSON file as a forger would, in the kit's own form."""
         stated = json.loads(path.read_text(encoding="utf-8"))
         stated.update(changes)
-        scorecard.write_text(path, scorecard.dump_json(stated))
+        write_text(path, scorecard.dump_json(stated))
 
     @property
     def ledger(self) -> Path:
