@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import signal
 import sys
 import threading
@@ -130,6 +131,18 @@ def _parser() -> argparse.ArgumentParser:
     fuse.add_argument("--outputs", default="outputs",
                       help="folder for the fused run, best that of the runs (default: outputs)")
     fuse.set_defaults(command=_fuse)
+
+    rerank = commands.add_parser("rerank", help="a second stage over a saved run")
+    rerank.add_argument("run", type=Path, metavar="RUN_FOLDER", help="a folder below outputs/runs")
+    rerank.add_argument("--collection", required=True, help="the run's: a name, a hub id or a folder")
+    rerank.add_argument("--with", required=True, dest="reranker", metavar="RERANKER", help="a cross-encoder's "
+                        "folder or hub id, module:name of an object, or a service's address")
+    rerank.add_argument("--depth", type=int, help="documents that are reranked (default: all of the run)")
+    rerank.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+                        help="one parameter, such as -p corpus_view ta (default: the run's own)")
+    rerank.add_argument("--outputs", default="outputs",
+                        help="folder for the new run, best that of the first (default: outputs)")
+    rerank.set_defaults(command=_rerank)
 
     sweep = commands.add_parser("sweep", help="passage lengths and aggregations, and the best of them")
     sweep.add_argument("collection", help="a name, a hub id or a folder")
@@ -285,8 +298,9 @@ def _score(options) -> None:
     figures = {}
     for name in names:
         values = evaluation.values[name]
-        figures[name] = {"mean": evaluation.mean(name),
-                         "per_query": None if values.isna().all() else values.to_dict()}
+        mean = evaluation.mean(name)
+        figures[name] = {"mean": None if math.isnan(mean) else mean,
+                         "per_query": None if values.isna().all() else values.dropna().to_dict()}
     result = {"queries": len(evaluation.values), "missing": evaluation.hits.missing,
               "without_positives": evaluation.without_positives, "own_entries": own}
     if options.json:
@@ -431,6 +445,19 @@ def _fuse(options) -> None:
     made = Fusion(params.fusion_method, params.fusion_k, weights and tuple(weights.values()))
     runs = [open_finished(find_path(str(folder)), params) for folder in options.runs]
     print(fuse_runs(runs, made, params).folder)
+
+
+def _rerank(options) -> None:
+    from kit.collection.sources import open_collection
+    from kit.retrieval.execute import open_finished, rerank_run
+    from kit.retrieval.rerank import asked_of
+
+    run = open_finished(find_path(str(options.run)), make_params({"outputs": options.outputs}, "--outputs"))
+    given = [("outputs", options.outputs), ("rerank_with", options.reranker)]
+    given += [] if options.depth is None else [("rerank_depth", str(options.depth))]
+    params = asked_of(run, load_params(None, [*options.p, *given]), {name for name, _ in options.p})
+    collection = open_collection(options.collection, revision=params.revision)
+    print(rerank_run(collection, run, params).folder)
 
 
 def _sweep(options) -> None:

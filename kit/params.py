@@ -13,6 +13,7 @@ from kit.errors import ParamsError
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
 Length = Annotated[int, Field(ge=64, le=8192)]
+Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
@@ -35,7 +36,7 @@ class Params(BaseModel):
     seed: int = Field(0, ge=0, le=2**63 - 1, description="draws the sample and the intervals")
     systems: list[str] = Field(["bm25", "embedding"], description=(
         "bm25, embedding, bm25-passages, embedding-passages, service, object, fusion, "
-        "names in run_files"))
+        "names in run_files; one of these with +rerank behind it: its run, reranked"))
     run_files: dict[str, str] = Field({}, description="{name: TREC or Parquet run of another system}")
     engine: Literal["kit", "dask"] = Field("kit", description=(
         "where bm25 and embedding search: on this machine, or in shards on Dask's workers"))
@@ -96,12 +97,26 @@ class Params(BaseModel):
                                  "intervals, after 429, 5xx and lost connections")
     object_system: str | None = Field(None, description="module:name of an object with search")
     fusion_of: list[str] | None = Field(None, description=(
-        "names in systems and run_files whose runs are fused; null: all others"))
+        "names in systems and run_files whose runs are fused; null: all others, none reranked"))
     fusion_method: Literal["rrf", "minmax", "zscore"] = Field("rrf", description=(
         "reciprocal ranks, or scores normalized a query"))
     fusion_k: int = Field(60, ge=0, le=100_000, description="K of reciprocal rank fusion")
     fusion_weights: dict[str, Weight] | None = Field(None, description=(
         "{name: weight} of normalized scores; null: 1 each"))
+    rerank_with: str | None = Field(None, min_length=1, description=(
+        "what reranks: a cross-encoder's folder or hub id, module:name of an object, or a service's address"))
+    rerank_depth: int | None = Field(None, ge=1, description=(
+        "first documents of a run that are reranked; null: all of them"))
+    rerank_revision: str | None = Field(None, description="commit of a hub cross-encoder")
+    rerank_name: str | None = Field(None, min_length=1, max_length=80, description=(
+        "what scorecards call the reranker; null: its own name"))
+    rerank_version: str = Field("not stated", min_length=1, description="the version that its service states")
+    rerank_token_env: str | None = Field(
+        None, min_length=1, description="name of the environment variable that holds its service's token")
+    system_costs: dict[str, Price] | None = Field(None, description=(
+        "{name on scorecards: what a query costs}, as you declare it, all stages together"))
+    cost_currency: str | None = Field(None, pattern=r"^\S(.{0,18}\S)?$", description=(
+        "what system_costs are in, such as EUR"))
     speed_share: float | None = Field(None, gt=0, le=1, description=(
         "share of Sophia's size that 70_speed measures; null: run does without it"))
     litigation_set: str | None = Field(None, min_length=1, description=(

@@ -19,6 +19,7 @@ from kit.collection.registry import is_kits_own, registered_corpora
 from kit.collection.schema import require_sound
 from kit.collection.sources import Collection, open_collection
 from kit.errors import KitError, MeasureError, NotebookError, ParamsError
+from kit.evaluation.evaluate import require_measurable
 from kit.files import (
     ROOT,
     clear_leftovers,
@@ -33,6 +34,7 @@ from kit.params import Params
 from kit.progress import VARIABLE, in_words
 from kit.relevance.protocols import offered, positives
 from kit.reporting import rules, site
+from kit.reporting.costs import require_priced
 from kit.reporting.formats import figures_folder
 from kit.reporting.score import require_measures
 from kit.reporting.show import FIGURES
@@ -94,7 +96,8 @@ def check_experiment(params: Params) -> Collection:
     if positives(collection, params.protocol).empty:
         raise MeasureError(f"protocol '{params.protocol}' has no relevant pair", collection.source,
                            f"Use one of {', '.join(offered(collection))}")
-    require_ready(collection, params)
+    require_measurable(collection, params.measures)
+    require_priced(require_ready(collection, params), params)
     if params.sweep_lengths is not None:
         require_sweepable(params)
     return collection

@@ -100,6 +100,15 @@ class Collection:
             rows = data.skip(start).take(stop - start)
         return replace(self, tables={**self.tables, table: rows})
 
+    def at(self, table: str, rows: list[int]) -> "Collection":
+        """The same, but of one table these rows only, in this order. Raises CollectionError for a table
+        that is read as a stream."""
+        data = self.tables[table]
+        if not isinstance(data, datasets.Dataset):
+            raise CollectionError(f"rows of {table} are asked for one by one, and it is read as a stream",
+                                  self.source, "Set streaming: false")
+        return replace(self, tables={**self.tables, table: data.select(rows)})
+
     def _values(self, table: str, batch: pa.Table, column: str) -> list:
         try:
             return batch.column(column).to_pylist()

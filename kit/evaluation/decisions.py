@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kit.evaluation import measures as m
+from kit.evaluation.evaluate import hits_for
 from kit.relevance.decisions import Decision
 from kit.relevance.protocols import positives
 from kit.retrieval.execute import SavedRun
@@ -73,7 +74,7 @@ def _rows(w: _Weighed, table: pa.Table, collection, searched: set[str], names: l
 
 def _means(table: pa.Table, pairs: pd.DataFrame, collection, names: list[str]) -> dict[str, float]:
     """Each measure over the queries of the pairs."""
-    hits = m.hits_of(table, pairs, collection.pairs)
+    hits = hits_for(table, collection, pairs, names)
     values = m.per_query(hits, names)
     return {name: m.mean(hits, name, values[name]) for name in names}
 

@@ -2,20 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.collection.schema import require_sound
 from kit.errors import MeasureError
 from kit.evaluation import measures as m
 from kit.evaluation.uncertainty import caution, intervals, smallest_difference
+from kit.relevance.classes import LEVELS, agreement
 from kit.relevance.domains import UNKNOWN, scope_counts
+from kit.relevance.grades import grades_of, require_gains
 from kit.relevance.protocols import PROTOCOLS, offered, positives
 from kit.relevance.slices import NAMES, SCOPES, Slice, standard_slices
 
 FIGURE_COLUMNS = ["protocol", "slice", "measure", "n", "mean", "low", "high", "reason", "smallest"]
+NO_CLASS = "no query has an IPC class of the level that ClassAgreement asks for"
 FAR_SCOPE = SCOPES[1]  # what stands beside every figure over all queries
 
 
@@ -52,13 +57,19 @@ class Evaluation:
         return replace(self, hits=part.hits, values=part.values,
                        domains=self.domains.reindex(part.hits.query_ids), parts={"all": part})
 
+    def only(self, measure: str) -> "Evaluation":
+        """The same, of one measure over all its queries."""
+        values = self.values[[measure]]
+        return replace(self, values=values, parts={"all": Part(self.hits, values)})
+
 
 def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
              among: Iterable[str] | None = None) -> Evaluation:
     """Scores a run. among: the query ids that were searched, for a sample.
 
     Raises CollectionError for a collection that breaks its layout, MeasureError for a measure or
-    protocol that is unknown, or when no query has a relevant document.
+    protocol that is unknown, for gains that the collection's grades do not fit, or when no query has a
+    relevant document.
     """
     require_sound(collection)
     for name in names:
@@ -68,20 +79,58 @@ def evaluate(run: pa.Table, collection, protocol: str, names: list[str],
     if among is not None:
         searched = searched[searched.isin(among)]
         pairs = pairs[pairs["query_id"].isin(searched)]
-    hits = m.hits_of(run, pairs, collection.pairs)
+    hits = hits_for(run, collection, pairs, names)
     values = m.per_query(hits, names)
     slices = standard_slices(collection, protocol)
     tags = {query: s.name for s in slices if s.family == "domain" for query in s.members}
-    parts = _parts(m.rows_in(run, pairs), slices, hits, names)
+    parts = _parts(m.rows_in(run, pairs), collection, slices, hits, names)
     return Evaluation(protocol, hits, values, pd.Series(tags, dtype=object).reindex(hits.query_ids),
                       len(searched) - len(hits.query_ids), {"all": Part(hits, values)} | parts)
 
 
-def _parts(found: pa.Table, slices: list[Slice], hits: m.Hits, names: list[str]) -> dict[str, Part]:
+def hits_for(run: pa.Table, collection, pairs: pd.DataFrame, names: list[str]) -> m.Hits:
+    """The hits of a run under the relevant pairs, with all that the measures ask of the collection.
+
+    Raises MeasureError for gains that do not fit the grades of its pairs.
+    """
+    require_measurable(collection, names, pairs)
+    if m.asked(names, "grades"):
+        pairs = pairs.assign(grades=grades_of(collection, pairs))
+    hits = m.hits_of(run, pairs, collection.pairs)
+    if m.asked(names, "classes"):
+        hits = m.with_agreement(hits, run, partial(agreement, collection))
+    return hits
+
+
+def unclassed(run: pa.Table, collection, query_ids: list[str],
+              names: list[str]) -> dict[str, tuple[int, int]]:
+    """{class agreement: how many of the queries have no class of its level, how many documents in the
+    first k of the others have none}."""
+    queries, found = agreement(collection, query_ids, [""] * len(query_ids)).queries, {}
+    for name in names:
+        kind, k = m.parse_measure(name)
+        level = LEVELS.index(kind[len("ClassAgreement("):-1]) + 1
+        held = pa.array([q for q, depth in zip(query_ids, queries) if depth >= level], pa.string())
+        top = run.filter(pc.and_(pc.less_equal(run["rank"], k), pc.is_in(run["query_id"], held)))
+        docs = agreement(collection, top["query_id"], top["doc_id"]).docs
+        found[name] = len(query_ids) - len(held), int((docs < level).sum())
+    return found
+
+
+def require_measurable(collection, names: list[str], pairs: pd.DataFrame | None = None) -> None:
+    """Raises MeasureError for gains that do not fit the grades of the pairs, by default all of them."""
+    for name in m.asked(names, "grades"):
+        require_gains(collection, collection.pairs if pairs is None else pairs, name)
+
+
+def _parts(found: pa.Table, collection, slices: list[Slice], hits: m.Hits,
+           names: list[str]) -> dict[str, Part]:
     """{slice: the run in it} over the queries of `hits`. found: the run's relevant rows."""
     parts = {}
     for s in slices:
         pairs = s.pairs[s.pairs["query_id"].isin(hits.query_ids)]
+        if hits.grades is not None:
+            pairs = pairs.assign(grades=grades_of(collection, pairs))
         if pairs.empty:
             none = pd.DataFrame(columns=names, dtype=float)
             parts[s.name] = Part(None, none, s.absent or "no query in this slice")
@@ -96,7 +145,7 @@ def _parts(found: pa.Table, slices: list[Slice], hits: m.Hits, names: list[str])
 def figures(evaluation: Evaluation, seed: int) -> pd.DataFrame:
     """Every measure over all queries and in each standard slice.
 
-    Columns as FIGURE_COLUMNS: n queries, mean, its 95 % interval (low, high), why a figure is
+    Columns as FIGURE_COLUMNS: n queries that the measure counts, mean, its 95 % interval (low, high), why a figure is
     lacking (reason, else null), and the smallest difference that n queries could show (see
     `uncertainty.smallest_difference`). A slice without a query has n 0 and no figures.
     """
@@ -105,13 +154,33 @@ def figures(evaluation: Evaluation, seed: int) -> pd.DataFrame:
         if part.hits is None:
             rows += _lacking(evaluation.protocol, name, list(part.values.columns), part.reason)
             continue
-        n, (top, bottom) = len(part.values), _sums(part)
-        bounds, smallest = intervals(top, bottom, seed), smallest_difference(top, bottom)
-        means = [m.mean(part.hits, measure, values) for measure, values in part.values.items()]
-        reason = caution(n) if n == 1 else None
-        rows += [(evaluation.protocol, name, measure, n, means[i], *bounds[i], reason, smallest[i])
-                 for i, measure in enumerate(part.values.columns)]
+        rows += [(evaluation.protocol, name, *row) for row in _figures(part, seed)]
     return _frame(rows)
+
+
+def _figures(part: Part, seed: int) -> list[tuple]:
+    """(measure, n, mean, low, high, reason, smallest) of each measure, n the queries that it counts."""
+    counted, found = _counted(part), {}
+    for held in {mask.tobytes(): mask for mask in counted.T}.values():  # nearly always one: all queries
+        mine = [i for i in range(counted.shape[1]) if (counted[:, i] == held).all()]
+        top, bottom = _sums(part, mine, held)
+        n, names = int(held.sum()), part.values.columns[mine]
+        if not n:
+            found |= {name: (name, 0, *[np.nan] * 3, NO_CLASS, np.nan) for name in names}
+            continue
+        bounds, smallest = intervals(top, bottom, seed), smallest_difference(top, bottom)
+        reason = caution(n) if n == 1 else None
+        found |= {name: (name, n, m.mean(part.hits, name, part.values[name]), *bounds[i], reason, smallest[i])
+                  for i, name in enumerate(names)}
+    return [found[name] for name in part.values.columns]
+
+
+def _counted(part: Part) -> np.ndarray:
+    """n × measures: which queries a measure counts; a share over all pairs counts all."""
+    values = part.values
+    left_out = [not m.has_values(name) and m.measure_of(m.parse_measure(name)[0]).per_query is not None
+                for name in values.columns]
+    return ~(values.isna().to_numpy() & np.array(left_out, bool))
 
 
 def _frame(rows: list[tuple]) -> pd.DataFrame:
@@ -125,15 +194,16 @@ def _lacking(protocol: str, name: str, measures: list[str], reason: str) -> list
     return [(protocol, name, measure, 0, *[np.nan] * 3, reason, np.nan) for measure in measures]
 
 
-def _sums(part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """What each measure is a ratio of, by query: values over ones, or golds found over golds."""
+def _sums(part: Part, columns: list[int], queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each of the measures in those columns is a ratio of, by query: values over ones, or golds found
+    over golds. queries: n bool, those that count."""
     hits, tops, bottoms = part.hits, [], []
-    for name, values in part.values.items():
+    for name, values in part.values.iloc[:, columns].items():
         kind, k = m.parse_measure(name)
-        is_share = m.MEASURES[kind].per_query is None
+        is_share = m.measure_of(kind).per_query is None
         tops.append(hits.hits[:, :k].sum(axis=1) if is_share else values.to_numpy())
         bottoms.append(hits.relevant if is_share else np.ones(len(values)))
-    return np.stack(tops, 1).astype(float), np.stack(bottoms, 1).astype(float)
+    return (np.stack(tops, 1).astype(float)[queries], np.stack(bottoms, 1).astype(float)[queries])
 
 
 def all_figures(run: pa.Table, collection, names: list[str], seed: int,

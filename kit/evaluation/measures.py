@@ -1,13 +1,15 @@
 """Every measure, from one hits matrix.
 
-Binary gains. Only queries with a relevant document count; one that the run lacks scores 0; the
-number of relevants comes from the qrels. Names are written as ir_measures writes them.
+Binary gains, but for the graded nDCG, whose name carries its gains. Only queries with a relevant
+document count; one that the run lacks scores 0; the number of relevants comes from the qrels. Names are
+written as ir_measures writes them; in parentheses stands what a measure can't do without.
 """
 
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.errors import MeasureError, RunError
+from kit.relevance.classes import LEVELS
+from kit.relevance.grades import FORM, KINDS, gain_table, read_gains
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,10 @@ class Hits:
     the document at rank column + 1 is relevant. judged: the same for any qrels row.
     returned: n, documents in the run. relevant: n, relevants in the qrels.
     missing: queries among them that the run lacks.
+    grades: n × depth uint8, the set of grades of the hit there (see `relevance.grades`), 0 where there
+    is none; graded: n × KINDS, relevants by set of grades. agreed: n × depth uint8, at how many levels
+    of the IPC the document there has a class in common with the query; classed: n, at how many the
+    query has one. None where no measure asks for them.
     """
 
     query_ids: list[str]
@@ -33,14 +41,18 @@ class Hits:
     returned: np.ndarray
     relevant: np.ndarray
     missing: int
+    grades: np.ndarray | None = None
+    graded: np.ndarray | None = None
+    agreed: np.ndarray | None = None
+    classed: np.ndarray | None = None
 
 
 def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None = None) -> Hits:
     """The hits matrix of a run (query_id, doc_id, rank) under a protocol's positive pairs.
 
-    positives: query_id, doc_id, a row a relevant pair. judged: the pairs with any qrels row;
-    by default the positives. Raises MeasureError when there is no positive pair, RunError for a
-    document twice for one query.
+    positives: query_id, doc_id, a row a relevant pair; with `grades` where a measure asks for them.
+    judged: the pairs with any qrels row; by default the positives. Raises MeasureError when there is no
+    positive pair, RunError for a document twice for one query.
     """
     if positives.empty:
         raise MeasureError("there is no relevant pair", "qrels",
@@ -64,15 +76,37 @@ def hits_of(run: pa.Table, positives: pd.DataFrame, judged: pd.DataFrame | None 
         return found
 
     hits = matrix(positives)
-    return Hits(query_ids.to_pylist(), hits, hits if judged is None else matrix(judged), returned,
+    held = Hits(query_ids.to_pylist(), hits, hits if judged is None else matrix(judged), returned,
                 relevant.sort_index().to_numpy(), int((returned == 0).sum()))
+    if "grades" not in positives:
+        return held
+    return replace(held, grades=_grades_at(hits, row, rank, numbers, positives, query_ids, docs),
+                   graded=_by_grades(positives, query_ids))
+
+
+def _grades_at(hits: np.ndarray, row: np.ndarray, rank: np.ndarray, numbers: np.ndarray,
+               positives: pd.DataFrame, query_ids: pa.Array, docs: pa.Array) -> np.ndarray:
+    """The set of grades of each hit; row, rank, numbers: of the run's rows, as `hits_of` has them."""
+    wanted, found = _numbers(positives, query_ids, docs), np.zeros(hits.shape, np.uint8)
+    place = _index_in(pa.array(np.where(numbers >= 0, numbers, -2)), pa.array(wanted))
+    found[row, rank - 1] = np.where(place >= 0, positives["grades"].to_numpy()[place], 0)
+    return found
+
+
+def _by_grades(pairs: pd.DataFrame, query_ids: pa.Array) -> np.ndarray:
+    """queries × KINDS: how many of the pairs have each set of grades."""
+    pairs = pairs.drop_duplicates(["query_id", "doc_id"])
+    found = np.zeros((len(query_ids), KINDS), np.int64)
+    np.add.at(found, (_index_in(_strings(pairs["query_id"]), query_ids), pairs["grades"].to_numpy()), 1)
+    return found
 
 
 def narrowed(h: Hits, found: pa.Table, pairs: pd.DataFrame) -> Hits:
     """The hits of the same run if only `pairs` were relevant, over the queries that have one.
 
     found: the run's rows whose pair is relevant (`rows_in` of h's positives); the others can't be
-    hits. pairs: query_id, doc_id, at least one, all of them among h's positives.
+    hits. pairs: query_id, doc_id, at least one, all of them among h's positives, with `grades` if those
+    had them.
     """
     relevant = pairs.groupby("query_id").size().sort_index()
     query_ids = pa.array(relevant.index, pa.string())
@@ -82,7 +116,11 @@ def narrowed(h: Hits, found: pa.Table, pairs: pd.DataFrame) -> Hits:
     hits[_index_in(mine["query_id"], query_ids), mine["rank"].to_numpy() - 1] = True
     returned = h.returned[row]
     return Hits(query_ids.to_pylist(), hits, h.judged[row], returned, relevant.to_numpy(),
-                int((returned == 0).sum()))
+                int((returned == 0).sum()),
+                None if h.grades is None else h.grades[row] * hits,
+                None if h.grades is None else _by_grades(pairs, query_ids),
+                None if h.agreed is None else h.agreed[row],
+                None if h.classed is None else h.classed[row])
 
 
 def without(h: Hits, rows: pa.Table) -> Hits:
@@ -96,9 +134,23 @@ def without(h: Hits, rows: pa.Table) -> Hits:
     gone[row[row >= 0], rows["rank"].to_numpy()[row >= 0] - 1] = True
     order = np.argsort(gone, axis=1, kind="stable")
     left = ~np.take_along_axis(gone, order, axis=1)
-    hits, judged = (np.take_along_axis(matrix, order, axis=1) & left
-                    for matrix in (h.hits, h.judged))
-    return Hits(h.query_ids, hits, judged, h.returned - gone.sum(axis=1), h.relevant, h.missing)
+    hits, judged, grades, agreed = (
+        None if matrix is None else np.take_along_axis(matrix, order, axis=1) * left
+        for matrix in (h.hits, h.judged, h.grades, h.agreed))
+    return replace(h, hits=hits, judged=judged, returned=h.returned - gone.sum(axis=1), grades=grades,
+                   agreed=agreed)
+
+
+def with_agreement(h: Hits, run: pa.Table, agreement: Callable) -> Hits:
+    """The hits with how far each document agrees with its query. agreement: `classes.agreement` of a
+    collection, from n query ids and n document ids."""
+    row = _repeated_index_in(run["query_id"], pa.array(h.query_ids, pa.string()))
+    rank = run["rank"].to_numpy()
+    agreed = np.zeros(h.hits.shape, np.uint8)
+    mine = run.filter(pa.array(row >= 0))
+    agreed[row[row >= 0], rank[row >= 0] - 1] = agreement(mine["query_id"], mine["doc_id"]).pairs
+    alone = agreement(h.query_ids, [""] * len(h.query_ids))
+    return replace(h, agreed=agreed, classed=alone.queries)
 
 
 def rows_in(run: pa.Table, pairs: pd.DataFrame) -> pa.Table:
@@ -222,13 +274,37 @@ def judged_share(h: Hits, k: int) -> np.ndarray:
     return np.divide(_top(h.judged, k).sum(axis=1), seen, out=np.zeros(len(seen)), where=seen > 0)
 
 
+def graded_ndcg(h: Hits, k: int, gains: np.ndarray) -> np.ndarray:
+    """nDCG with linear gains (Järvelin & Kekäläinen, TOIS 2002, without the exponent of others):
+    Σ gain / log2(rank + 1) over the first k, by that of all relevants in the order of their gains.
+    gains: KINDS, by set of grades; NaN where no relevant has it."""
+    worth, top = np.nan_to_num(gains), _top(h.grades, k)
+    gain = worth[top] @ _discounts(top.shape[1])
+    order = np.argsort(-worth, kind="stable")
+    ends = np.minimum(np.cumsum(h.graded[:, order], axis=1), k)  # how many of the first k are so good
+    sums = np.append(0, np.cumsum(_discounts(ends.max())))[np.c_[np.zeros(len(ends), int), ends]]
+    return gain / (np.diff(sums, axis=1) @ worth[order])
+
+
+def class_agreement(h: Hits, k: int, level: int) -> np.ndarray:
+    """The share of the returned first k that agree at so many levels; NaN where the query has none."""
+    seen = np.minimum(h.returned, k)
+    agree = (_top(h.agreed, k) >= level).sum(axis=1)
+    share = np.divide(agree, seen, out=np.zeros(len(seen)), where=seen > 0)
+    return np.where(h.classed >= level, share, np.nan)
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A kind of measure. cutoff: "needed", "optional". per_query: None for a share over all."""
+    """A kind of measure. cutoff: "needed", "optional". per_query: None for a share over all. all_queries:
+    whether every query has a value; one that leaves some out can't tell two systems apart by query.
+    asks: "grades" or "classes" of a collection, if it needs any."""
 
     sentence: str
     cutoff: str
     per_query: Callable | None
+    all_queries: bool = True
+    asks: str = ""
 
 
 MEASURES = {
@@ -254,20 +330,75 @@ MEASURES = {
                       "may be relevant too, nobody has looked.", "needed", judged_share),
 }
 MEANINGLESS = ("bpref", "infAP")
-_NAME = re.compile(r"(\w+?)(?:@([1-9]\d{0,8}))?", re.ASCII)
+_NAME = re.compile(r"(\w+?(?:\([^()@]*\))?)(?:@([1-9]\d{0,8}))?", re.ASCII)
+
+
+def _graded(argument: str) -> Measure:
+    gains = read_gains(argument)
+    said = ", ".join(f"{grade} {gain:g}" for grade, gain in gains.items())
+    return Measure(f"Like nDCG@{{k}}, but a relevant document counts as much as its grade is worth, {said}, "
+                   "and the highest where it has several: linear gains by log2(rank + 1), the best "
+                   "ranking from the qrels.", "needed", partial(graded_ndcg, gains=gain_table(gains)),
+                   asks="grades")
+
+
+def _agreeing(argument: str) -> Measure:
+    if argument not in LEVELS:
+        raise MeasureError(f"{argument!r} is no level of the IPC", "measures",
+                           f"Write ClassAgreement(subclass)@10, say; levels are {', '.join(LEVELS)}")
+    return Measure(f"The share of the first {{k}} documents, or of those returned if they are fewer, that "
+                   f"have an IPC {argument} in common with the query. A document without one has none in "
+                   "common; a query without one is left out. It tells where a system looks, not how well.",
+                   "needed", partial(class_agreement, level=LEVELS.index(argument) + 1), False, "classes")
+
+
+FAMILIES = {"nDCG": ("nDCG(GRADE=GAIN;…)@k", _graded),  # name: (how it is written, what makes one)
+            "ClassAgreement": ("ClassAgreement(LEVEL)@k", _agreeing)}
+_SHOWN = {"nDCG": "X=3;Y=2;A=1", "ClassAgreement": "subclass"}
+
+
+def forms() -> dict[str, str]:
+    """{how a measure is written: its sentence}, of every kind."""
+    named = {name if m.cutoff == "optional" else f"{name}@k": m for name, m in MEASURES.items()}
+    named |= {form: make(_SHOWN[name]) for name, (form, make) in FAMILIES.items()}
+    return {form: m.sentence.format(k="k", within="") for form, m in named.items()}
+
+
+@lru_cache(maxsize=256)
+def measure_of(kind: str) -> Measure:
+    """The measure of a kind as `parse_measure` gives it. Raises MeasureError for what is none."""
+    name, opened, argument = kind.partition("(")
+    if name in FAMILIES and argument.endswith(")"):
+        return FAMILIES[name][1](argument.removesuffix(")"))
+    if kind in MEASURES:
+        return MEASURES[kind]
+    if opened or name in FAMILIES:
+        raise MeasureError(f"unknown measure {kind!r}", "measures", "In parentheses stand the gains of "
+                           f"{FORM}, with semicolons between, or the level of ClassAgreement(subclass)@10")
+    raise MeasureError(f"unknown measure {kind!r}", "measures", f"Known are {', '.join(forms())}")
+
+
+def has_values(name: str) -> bool:
+    """Whether every query has a value of the measure."""
+    measure = measure_of(parse_measure(name)[0])
+    return measure.per_query is not None and measure.all_queries
+
+
+def asked(names: list[str], what: str) -> list[str]:
+    """The measures that ask a collection for "grades" or "classes"."""
+    return [name for name in names if measure_of(parse_measure(name)[0]).asks == what]
 
 
 def parse_measure(name: str) -> tuple[str, int | None]:
-    """("nDCG", 10) of "nDCG@10". Raises MeasureError for what is no measure here."""
+    """("nDCG", 10) of "nDCG@10", ("nDCG(XY=2;A=1)", 10) of "nDCG(XY=2;A=1)@10". Raises MeasureError
+    for what is no measure here."""
     match = _NAME.fullmatch(name)
     kind, k = (match[1], int(match[2]) if match[2] else None) if match else (name, None)
     if kind in MEANINGLESS:
         raise MeasureError(f"{kind} has no meaning here: it needs documents that somebody judged "
                            "not relevant, and there are none", "measures", "Leave it out")
-    if kind not in MEASURES:
-        raise MeasureError(f"unknown measure '{name}'", "measures", "Known are " + ", ".join(
-            m if MEASURES[m].cutoff == "optional" else f"{m}@k" for m in MEASURES))
-    if k is None and MEASURES[kind].cutoff == "needed":
+    cutoff = measure_of(kind).cutoff
+    if k is None and cutoff == "needed":
         raise MeasureError(f"{kind} needs a cutoff", "measures", f"Write {kind}@10, say")
     return kind, k
 
@@ -275,25 +406,27 @@ def parse_measure(name: str) -> tuple[str, int | None]:
 def sentence(name: str) -> str:
     """What a measure says, in one plain sentence."""
     kind, k = parse_measure(name)
-    return MEASURES[kind].sentence.format(k=k, within=f" among the first {k}" if k else "")
+    return measure_of(kind).sentence.format(k=k, within=f" among the first {k}" if k else "")
 
 
 def per_query(h: Hits, names: list[str]) -> pd.DataFrame:
-    """A value a query (rows, by query_id) and measure (columns); shares over all are NaN."""
+    """A value a query (rows, by query_id) and measure (columns); NaN where a measure leaves a query
+    out, and for shares over all."""
     columns = {}
     for name in names:
         kind, k = parse_measure(name)
-        compute = MEASURES[kind].per_query
+        compute = measure_of(kind).per_query
         columns[name] = compute(h, k) if compute else np.nan
     return pd.DataFrame(columns, index=pd.Index(h.query_ids, name="query_id"), columns=names)
 
 
 def mean(h: Hits, name: str, values: pd.Series) -> float:
-    """The figure of one measure: the mean over all queries, or the share over all pairs."""
+    """The figure of one measure: the mean over all queries that it does not leave out, or the share over
+    all pairs."""
     kind, k = parse_measure(name)
-    if MEASURES[kind].per_query is None:
+    if measure_of(kind).per_query is None:
         return float(_top(h.hits, k).sum() / h.relevant.sum())
-    return average(values)
+    return average(values.dropna())
 
 
 def average(values) -> float:

@@ -118,8 +118,9 @@ def _statutes(collection, _) -> dict[tuple[str, str], set[str]]:
             for query, doc, _ in _pairs_with_relations(collection)}
 
 
-def _grades(collection, _) -> dict[tuple[str, str], set[str]]:
-    """The grades among the pair's relations, and those of the query, for each pair of the qrels."""
+def pair_grades(collection, _=None) -> dict[tuple[str, str], set[str]]:
+    """{(query, document): of X and Y those among its relations, and those of the query}, for each
+    pair of the qrels."""
     stated = _stated(collection, "grade")
     return {(query, doc): {"X", "Y"} & {*stated.get(query, ()), *(r["category"] for r in relations)}
             for query, doc, relations in _pairs_with_relations(collection)}
@@ -131,7 +132,7 @@ def _directions(collection, _) -> dict[tuple[str, str], set[str]]:
             for query, doc, relations in _pairs_with_relations(collection)}
 
 
-_LABELS = {"scope": _scopes, "domain": _domains, "statute": _statutes, "grade": _grades,
+_LABELS = {"scope": _scopes, "domain": _domains, "statute": _statutes, "grade": pair_grades,
            "direction": _directions}
 
 

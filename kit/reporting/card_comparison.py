@@ -9,7 +9,7 @@ import pandas as pd
 from kit.collection.sources import open_collection
 from kit.errors import ScorecardError
 from kit.evaluation.evaluate import Evaluation, by_scope, evaluate
-from kit.evaluation.measures import MEASURES, parse_measure
+from kit.evaluation.measures import has_values
 from kit.files import resolved, write_text, written_whole
 from kit.reporting import calibration, comparison, plots, rules, show
 from kit.reporting.calibration import MISSES, WITHIN, calibration_table
@@ -67,9 +67,9 @@ def compare(paths: list[Path], collection=None, outputs: str | None = None) -> C
         raise rules.PINNED.broken("the collection is not the one that the cards name",
                                   collection.source, "Name it with --collection")
     common = _common_measures(by_name)
-    measure = next((m for m in common if MEASURES[parse_measure(m)[0]].per_query), None)
+    measure = next(filter(has_values, common), None)
     if measure is None:
-        raise ScorecardError("the cards have no measure in common that has a value a query",
+        raise ScorecardError("the cards have no measure in common that has a value for every query",
                              "comparison", "Score the runs with the same measures")
     evaluations = {name: _evaluated(card, path, collection, places[path], common)
                    for path, (name, card) in zip(paths, by_name.items())}

@@ -10,7 +10,8 @@ from kit.evaluation.evaluate import FAR_SCOPE
 from kit.relevance.slices import FAMILIES
 from kit.reporting import rules
 from kit.reporting.card_comparison import standing
-from kit.reporting.scorecard import Scorecard, figures_of, remarks, said_of
+from kit.reporting.costs import seconds_a_query
+from kit.reporting.scorecard import Figure, Scorecard, figures_of, remarks, said_of
 
 HEADLINES = ["nDCG@10", "R@100", "RR", "Success@10"]
 GROUPS = {"scope": "Pairs by three-character class", "domain": "Queries by section",
@@ -76,7 +77,7 @@ def protocol_values(card: Scorecard, protocol: str) -> dict:
     """One protocol of a card: slices (rows, in groups, those with a query) by measure (columns), what
     must be said of slices, and a chart of the first measure. Empty `groups` where no slice has one."""
     mine = {(f.slice, f.measure): f for f in card.figures if f.protocol == protocol}
-    sizes = {f.slice: f.n for f in mine.values()}
+    sizes = _sizes(mine)
     measures = [name for name, _ in said_of(card)]
     groups: dict[str, list[dict]] = {}
     for name, n in sizes.items():
@@ -93,6 +94,14 @@ def protocol_values(card: Scorecard, protocol: str) -> dict:
             "remarks": _remarks(card, protocol),
             "marks": [m for m in marks if m], "finding": _of_slices([m for m in marks if m], first),
             "smallest": any(set(row["smallest"]) - {"—"} for rows in groups.values() for row in rows)}
+
+
+def _sizes(figures: dict[tuple, Figure]) -> dict[str, int]:
+    """How many queries each slice has; a measure may leave some out."""
+    sizes: dict[str, int] = {}
+    for (name, _), figure in figures.items():
+        sizes[name] = max(figure.n, sizes.get(name, 0))
+    return sizes
 
 
 def _of_slices(marks: list[dict], measure: str | None) -> str:
@@ -131,7 +140,8 @@ def details(card: Scorecard) -> list[tuple[str, str]]:
         **{k.replace("_", " "): v for k, v in card.counts.items()},
         "run file sha256": card.run_sha256, "ledger": card.ledger, "suite": card.suite_version,
         "commit": card.git.get("sha"), "written": moment(card.created), "machine": card.machine,
-        "cost": card.cost, "data": licence(card)}
+        "cost": card.cost, "declared cost a query": card.price,
+        "seconds a query": seconds_a_query(card.cost, card.queries, card.sample), "data": licence(card)}
     return [(name, flat(private(value))) for name, value in rows.items()]
 
 
@@ -231,7 +241,7 @@ def _row(one: Listed, name: str, measures: list[str]) -> dict:
     mine = {(f.slice, f.measure): f for f in one.card.figures if f.protocol == one.card.protocol}
     lines, marks = [], []
     for scope, kind in (("all", "all"), (OUT, "out")):
-        n = next((f.n for (s, _), f in mine.items() if s == scope), 0)
+        n = _sizes(mine).get(scope, 0)
         if n or scope == "all":
             lines.append({"queries": scope, "n": n, "cells": [cell(mine.get((scope, m))) for m in measures]})
             marks.append(mark(f"{name}, {scope}", n, mine.get((scope, measures[0])), kind)

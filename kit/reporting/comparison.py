@@ -47,7 +47,8 @@ def side_by_side(evaluations: dict[str, Evaluation], seed: int) -> pd.DataFrame:
 
 def _tested(a: pd.Series, b: pd.Series, seed: int) -> dict:
     """The test and the counts of two systems' values, by query; empty where there are none."""
-    if not len(a) or a.isna().any():
+    a, b = a.dropna(), b.dropna()  # a measure leaves the same queries out of every run
+    if not len(a):
         return {}
     return {"p": paired_test(a.to_numpy(), b.to_numpy(), seed),
             "effect": effect_size(a.to_numpy(), b.to_numpy()),

@@ -354,6 +354,33 @@ def differences(values: pd.Series, a: str, b: str, measure: str, title: str, n: 
     return figure
 
 
+def trade(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str, logarithmic: bool) -> Figure:
+    """A point a system, what it costs by how good it is, with its 95 % interval; a line through those that
+    no other beats in both, the others hollow.
+
+    frame: by system, with the columns cost, mean, low, high, front (bool).
+    """
+    figure, axes = _new(title)
+    front = frame[frame["front"]].sort_values("cost")
+    axes.plot(front["cost"], front["mean"], drawstyle="steps-post", color=GREY, lw=1.5, zorder=1)
+    points = []
+    for i, row in enumerate(frame.to_dict("records")):
+        spread = [[max(row["mean"] - row["low"], 0)], [max(row["high"] - row["mean"], 0)]]
+        points.append(axes.errorbar(row["cost"], row["mean"], ms=8, capsize=4, ls="none", **_point(i),
+                                    yerr=None if np.isnan(spread).any() else spread,
+                                    markerfacecolor=None if row["front"] else "white"))
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+        axes.xaxis.set_minor_formatter(lambda v, _: "")
+    else:
+        axes.set_xlim(left=min(0, axes.get_xlim()[0]))
+    axes.margins(x=0.1)
+    axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(-0.02, 1.02))
+    axes.legend(points, _broken(frame.index, 24), loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
 def growth(frame: pd.DataFrame, names: list[str], title: str, xlabel: str, ylabel: str) -> Figure:
     """A line a column over the frame's column `documents`, both axes logarithmic."""
     figure, axes = _new(title)

@@ -17,12 +17,13 @@ from kit.evaluation.evaluate import (
     scope_pairs,
     scopes_shown,
 )
-from kit.evaluation.measures import MEASURES, parse_measure, sentence
+from kit.evaluation.measures import has_values, parse_measure, sentence
 from kit.files import outputs_folder, write_json
 from kit.params import Params
 from kit.relevance.slices import SCOPES
 from kit.reporting import calibration, plots, rules, show
 from kit.reporting.comparison import over
+from kit.reporting.costs import require_priced
 from kit.reporting.modes import MODES, mode_of
 from kit.reporting.scorecard import (
     Scorecard,
@@ -39,11 +40,11 @@ from kit.retrieval.execute import SavedRun, searched_ids
 
 
 def headline(names: list[str]) -> str:
-    """The first measure that has a value a query. Raises MeasureError when there is none."""
-    for name in names:
-        if MEASURES[parse_measure(name)[0]].per_query is not None:
-            return name
-    raise MeasureError("no measure has a value a query", "measures", "Add one, such as nDCG@10")
+    """The first measure that has a value for every query. Raises MeasureError when there is none."""
+    name = next(filter(has_values, names), None)
+    if name is not None:
+        return name
+    raise MeasureError("no measure has a value for every query", "measures", "Add one, such as nDCG@10")
 
 
 def require_measures(params: Params) -> None:
@@ -87,6 +88,7 @@ def write_scorecards(collection, runs: list[SavedRun], figures: dict[str, pd.Dat
     """A scorecard a run, and the list of them under the experiment's name; the cards' paths. Raises
     RuleError (rule 2) for a collection under the name of the kit's own data."""
     rules.require_own_name(collection)
+    require_priced([run.system for run in runs], params)
     cards = [make_scorecard(collection, run, figures[run.system], params) for run in runs]
     stands = calibration.standing(cards, collection.entry, params.outputs)
     paths = [write_scorecard(card.model_copy(update={"calibration": stands}), params.outputs)
@@ -117,7 +119,7 @@ def main_table(cards: list[Scorecard], measures: list[str]) -> pd.DataFrame:
         for scope in scopes_shown(frame, card.protocol):
             mine = frame[(frame["protocol"] == card.protocol) & (frame["slice"] == scope)]
             mean = mine.set_index("measure")["mean"].astype(object)
-            rows.append({"system": card.system["name"], "queries": scope, "n": mine["n"].iloc[0],
+            rows.append({"system": card.system["name"], "queries": scope, "n": mine["n"].max(),
                          **{m: mean.get(m) for m in measures}, "labels": ", ".join(card.labels)})
     return pd.DataFrame(rows, columns=["system", "queries", "n", *measures, "labels"]).set_index(
         "system")
@@ -157,7 +159,7 @@ def protocol_table(figures: dict[str, pd.DataFrame]) -> pd.DataFrame:
         for protocol, of_protocol in frame.groupby("protocol", sort=False):
             for scope in scopes_shown(frame, protocol):
                 mine = of_protocol[of_protocol["slice"] == scope]
-                name = f"{system}, {protocol}{over(scope)} (n={mine['n'].iloc[0]})"
+                name = f"{system}, {protocol}{over(scope)} (n={mine['n'].max()})"
                 columns[name] = mine.set_index("measure")["mean"].map(_figure_text)
     return pd.DataFrame(columns).rename_axis(index="measure")
 

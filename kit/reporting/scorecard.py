@@ -12,18 +12,20 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from kit import SUITE_VERSION, ledger
 from kit.errors import ScorecardError
-from kit.evaluation.evaluate import scope_pairs
-from kit.evaluation.measures import sentence
+from kit.evaluation.evaluate import scope_pairs, unclassed
+from kit.evaluation.measures import asked, sentence
 from kit.evaluation.uncertainty import RESAMPLES, caution
 from kit.files import dump_json, outputs_folder, safe_name, write_new
 from kit.params import Params
 from kit.provenance import git_state, utc_now
+from kit.relevance.protocols import positives
 from kit.reporting import rules
+from kit.reporting.costs import price_of, seconds_a_query
 from kit.reporting.modes import mode_of
 from kit.retrieval.execute import searched_ids
 from kit.visible import visible
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Figure(BaseModel):
@@ -51,7 +53,8 @@ class Scorecard(BaseModel):
     and peak memory of the search, on `machine`.
     scopes: how many relevant pairs each has, by protocol (`evaluate.scope_pairs`); calibration: how
     the environment's BM25 stood to its published value when the card was written
-    (`calibration.standing`). Cards of a schema before 3 have neither.
+    (`calibration.standing`). Cards of a schema before 3 have neither. price: what a query costs, as it was
+    declared, per_query and currency; not on cards of a schema before 4.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -80,6 +83,7 @@ class Scorecard(BaseModel):
     sentences: dict[str, str]
     counts: dict[str, Any]
     cost: dict[str, float | None]
+    price: dict[str, float | str] | None = None
     machine: dict[str, Any]
     git: dict[str, Any]
     run_git: dict[str, Any] | None = None
@@ -142,7 +146,9 @@ def make_scorecard(collection, run, figures: pd.DataFrame, params: Params,
         scopes=scope_pairs(collection, searched_ids(collection, params)),
         intervals={"seed": params.seed, "resamples": RESAMPLES, "level": 0.95},
         sentences={name: sentence(name) for name in figures["measure"].unique()},
-        counts={**_counts(manifest, answered, figures, params.protocol), **_audited(collection)},
+        counts={**_counts(manifest, answered, figures, params.protocol), **_audited(collection),
+                **_unclassed(collection, run.table, figures, params)},
+        price=price_of(manifest["system"]["name"], params),
         licence=entry.licence if entry else None,
         attribution=entry.attribution if entry else None,
         note=collection.note, labels=labels, quotable=not labels)
@@ -165,6 +171,20 @@ def _audited(collection) -> dict[str, str]:
     audit = (collection.registered_set or {}).get("audit")
     return {"query_set_audit": "{good} of {judged} judged good, 95 % interval {low:.3f} to {high:.3f}, at "
                                "least {threshold:g} asked".format(**audit)} if audit else {}
+
+
+def _unclassed(collection, run, figures: pd.DataFrame, params: Params) -> dict[str, int]:
+    """How many queries a class agreement leaves out under the protocol, and how many documents it has
+    looked at that have no class of its level."""
+    names = asked(list(figures["measure"].unique()), "classes")
+    if not names:
+        return {}
+    pairs = positives(collection, params.protocol)
+    queries = set(pairs["query_id"]) & set(searched_ids(collection, params))
+    found = {}
+    for name, (left_out, documents) in unclassed(run, collection, sorted(queries), names).items():
+        found |= {f"{name}, queries left out": left_out, f"{name}, documents without a class": documents}
+    return found
 
 
 def _figure(row: dict) -> Figure:
@@ -307,14 +327,21 @@ def figure_table(figures: pd.DataFrame, protocol: str, shown: str = "mean") -> p
     difference that n could show in place of the mean, in the slices that have one.
     """
     frame = figures[figures["protocol"] == protocol]
+    sizes = frame.groupby("slice", sort=False)["n"].max()  # a measure may leave queries out
     if shown != "mean":
         frame = frame[frame[shown].notna()] if shown in frame else frame.iloc[:0]
-    text = [_text(f) if shown == "mean" else f"{f[shown]:.3f}" for f in frame.to_dict("records")]
+    text = [(_text(f) if shown == "mean" else f"{f[shown]:.3f}") + _fewer(f["n"], sizes[f["slice"]])
+            for f in frame.to_dict("records")]
     table = frame.assign(text=text).pivot(index="measure", columns="slice", values="text")
-    sizes = frame.drop_duplicates("slice").set_index("slice")["n"]
+    sizes = sizes[frame["slice"].unique()]
     table = table.loc[frame["measure"].unique(), sizes.index].fillna("—")
     table = table.rename(columns={s: f"{s} (n={n})" for s, n in sizes.items()})
     return table.rename_axis(index=None, columns="measure")
+
+
+def _fewer(n: int, size: int) -> str:
+    """Over how many queries a figure is, where that is fewer than its slice has."""
+    return "" if n == size else f"\N{NO-BREAK SPACE}(n={n})"
 
 
 def figures_of(card: Scorecard) -> pd.DataFrame:
@@ -378,6 +405,8 @@ def _facts(card: Scorecard) -> list[list]:
         "preprocessing seconds": cost.get("preprocessing_seconds"),
         "index seconds": cost.get("index_seconds"), "search seconds": cost.get("search_seconds"),
         **{name.replace("_", " "): cost[name] for name in sorted(cost) if name.startswith("inputs_")},
+        "seconds a query, all stages": seconds_a_query(card.cost, card.queries, card.sample),
+        **({"declared cost a query": f"{card.price['per_query']:g} {card.price['currency']}"} if card.price else {}),
         "peak memory, MB": cost.get("peak_memory_mb"), "machine": said(card.machine),
         "suite": card.suite_version, "commit": said(card.git),
         "commit of the run": said(card.run_git),

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from kit import SUITE_VERSION
 from kit.errors import KitError, ScorecardError
-from kit.evaluation.measures import MEASURES
+from kit.evaluation.measures import forms
 from kit.files import digest_of, locked, outputs_folder, safe_name, write_text
 from kit.relevance.slices import SENTENCES
 from kit.reporting import card_page, notebook_page
@@ -307,8 +307,7 @@ def _measures() -> str:
     return _page("measures.html.j2", "measures.html", "Measures, protocols, slices and rules",
                  protocols=PROTOCOL_SENTENCES.items(), rules=RULES, slices=SENTENCES.items(),
                  labels=[(name, label_sentence(name)) for name in LABELS],
-                 measures=[(name if m.cutoff == "optional" else f"{name}@k",
-                            m.sentence.format(k="k", within="")) for name, m in MEASURES.items()])
+                 measures=forms().items())
 
 
 # --- one report alone, see `formats` ----------------------------------------------------------------

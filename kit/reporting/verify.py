@@ -193,7 +193,9 @@ def params_of(card: Scorecard, outputs: str) -> Params:
         "protocol": card.protocol, "depth": card.depth, "outputs": outputs,
         "sample": sample.get("size"), "revision": card.revision,
         "seed": sample.get("seed", int((card.intervals or {}).get("seed", 0))),
-        "measures": list(dict.fromkeys(f.measure for f in card.figures))})
+        "measures": list(dict.fromkeys(f.measure for f in card.figures)),
+        **({"system_costs": {card.system["name"]: card.price["per_query"]},
+            "cost_currency": card.price["currency"]} if card.price else {})})
 
 
 def _recomputed(card: Scorecard, run: SavedRun, collection, outputs: str) -> list[str]:

@@ -32,7 +32,7 @@ from kit.files import (
 from kit.params import Params
 from kit.progress import Stopwatch, blocks, say, steps
 from kit.provenance import git_state, machine
-from kit.retrieval import fusion
+from kit.retrieval import fusion, rerank
 from kit.retrieval.corpus import corpus_of
 from kit.retrieval.external import open_run
 from kit.retrieval.run import (
@@ -48,7 +48,7 @@ from kit.retrieval.run import (
     write_run,
 )
 from kit.retrieval.shipped import make_system, system_names
-from kit.retrieval.system import Answer, one_line, said
+from kit.retrieval.system import Answer, cut, first_stage, one_line, said
 from kit.text.views import Titled, declaration, require_given, texts
 from kit.visible import discreet
 
@@ -101,18 +101,34 @@ def retrieve(collection, name: str, params: Params) -> SavedRun:
     if name == fusion.NAME:
         made = fusion.Fusion.from_params(params)
         return fuse_runs([retrieve(collection, n, params) for n in made.of], made, params)
+    first = first_stage(name)
+    if first is not None:
+        return rerank_run(collection, retrieve(collection, first, params), params)
     require_given(collection, params.query_view, params.corpus_view)
-    system = make_system(name, params)
+    return _searched(collection, make_system(name, params), params)
+
+
+def rerank_run(collection, run: SavedRun, params: Params) -> SavedRun:
+    """The run of the parameters' reranker behind a saved run: reopened if it is there whole, else made, block
+    by block as a search is. Raises what `retrieve` raises, RunError for a run of other conditions."""
+    require_given(collection, params.query_view, params.corpus_view)
+    return _searched(collection, rerank.Second(collection, run, rerank.reranker_of(params), params), params)
+
+
+def _searched(collection, system, params: Params) -> SavedRun:
     stated = conditions(collection, params) | {
         "system": {"name": system.name, "version": system.version, "given": system.given},
         "views": {"query": declaration(params.query_view),
                   "corpus": declaration(params.corpus_view) if _reads_corpus(system) else UNSEEN}}
+    origin = getattr(system, "origin", None)  # of a system behind others
+    if origin:
+        stated = system.behind(stated)
     folder = _folder(params, stated)
     with only_one(folder):  # a second process waits, and finds the run whole
         if (folder / "manifest.json").exists():
             return _reopened(folder, params)
-        with _recorded(stated, folder, params) as begun, _closed(system):
-            return _search(collection, system, params, stated | begun, folder)
+        with _recorded(stated, folder, params, **_lines(origin)) as begun, _closed(system):
+            return _search(collection, system, params, stated | _behind(begun, origin), folder)
 
 
 def fuse_runs(runs: list[SavedRun], made: fusion.Fusion, params: Params) -> SavedRun:
@@ -124,33 +140,52 @@ def fuse_runs(runs: list[SavedRun], made: fusion.Fusion, params: Params) -> Save
         if (folder / "manifest.json").exists():
             return _reopened(folder, params)
         origin, start = fusion.origin_of(runs), time.perf_counter()
-        lines = [(part["ledger"] or {}).get("sha256") for part in origin["inputs"]]
-        with _recorded(stated, folder, params, inputs=lines) as begun:
+        with _recorded(stated, folder, params, **_lines(origin)) as begun:
             fused = fusion.fuse(runs, made)
             seconds = {"index_seconds": 0.0, "search_seconds": time.perf_counter() - start}
-            dirty = (part["git"] or {} for part in origin["inputs"])  # what is fused stays so
-            git = next((g for g in dirty if g.get("dirty") is not False), begun["git"])
             return _save(folder, fused.table, pd.Series(fusion.searched(runs[0])), {
-                **stated, **begun, **origin, "git": git, "own_entry_ranks": [],
+                **stated, **_behind(begun, origin), **origin, "own_entry_ranks": [],
                 "ties_at_the_cut": fused.ties_at_the_cut, "failures": fused.failures,
                 "notes": origin["notes"] | {"queries_that_a_run_lacks": fused.lacking},
                 "cost": seconds | origin["cost"] | {"peak_memory_mb": _peak_memory()}})
 
 
-def require_ready(collection, params: Params) -> None:
-    """Raises KitError for a system that `make_system` refuses, a view that the collection can't
-    give, a cluster that does not answer, or a run file that can't be read as a run of this collection. Nothing is searched or
-    written."""
-    for name in system_names(params):
-        if name in params.run_files:
-            open_run(find_path(params.run_files[name]), collection)
-        else:
-            require_given(collection, params.query_view, params.corpus_view)
-            make_system(name, params)
+def _lines(origin: dict | None) -> dict:
+    """Of the runs that one is made of, their lines in the ledger."""
+    return {"inputs": [(part["ledger"] or {}).get("sha256") for part in origin["inputs"]]} if origin else {}
+
+
+def _behind(begun: dict, origin: dict | None) -> dict:
+    """What a manifest has of the run's begin, and of the runs that it is made of: what changed code made
+    stays so."""
+    if not origin:
+        return begun
+    dirty = (part["git"] or {} for part in origin["inputs"])
+    git = next((g for g in dirty if g.get("dirty") is not False), begun["git"])
+    return {**begun, "git": git, "inputs": origin["inputs"]}
+
+
+def require_ready(collection, params: Params) -> list[str]:
+    """The names that the systems will have on scorecards. Raises KitError for a system that `make_system`
+    refuses, a view that the collection can't give, a cluster that does not answer, or a run file that
+    can't be read as a run of this collection. Nothing is searched or written."""
+    names = [_ready(collection, name, params) for name in system_names(params)]
     if params.engine == "dask":
         from kit.retrieval.cluster import require_reachable
 
         require_reachable(params.scheduler)
+    return names
+
+
+def _ready(collection, name: str, params: Params) -> str:
+    if name in params.run_files:
+        open_run(find_path(params.run_files[name]), collection)
+        return name
+    require_given(collection, params.query_view, params.corpus_view)
+    first = first_stage(name)
+    if first is not None:
+        return f"{_ready(collection, first, params)}+{rerank.require_reranker(params)}"
+    return make_system(name, params).name
 
 
 def reopen(folder: Path) -> SavedRun:
@@ -428,7 +463,8 @@ def _search_block(system, block: list, depth: int, doc_ids: set[str], own: set[s
     """The ranking of a block of (query_id, text), and its counts."""
     topk = _asked(system, [query_id for query_id, _ in block if query_id in own], depth, doc_ids)
     start = time.perf_counter()
-    answers = _answers(system, [text for _, text in block], topk)
+    answers = (system.answer_block(block) if hasattr(system, "answer_block") else
+               _answers(system, [text for _, text in block], topk))
     seconds = time.perf_counter() - start
     table, counts = table_of(block, answers, topk, depth, doc_ids, own,
                              getattr(system, "passages", False))
@@ -502,32 +538,6 @@ def _finite(scores, n: int) -> bool:
     except (TypeError, ValueError):
         return False
     return values.shape == (n,) and bool(np.isfinite(values).all())
-
-
-def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
-    """The answer under the tie rule, without the query's own entry, cut to the depth; the rank at
-    which that entry stood among the documents, 0 if nowhere; and whether the cut fell into a tie. An
-    order without scores gets falling ones."""
-    ids, scores, passages = _in_order(answer)
-    rank = list(dict.fromkeys(ids)).index(own_entry) + 1 if own_entry in ids else 0
-    left = [i for i, name in enumerate(ids) if name != own_entry]
-    tied = len(left) > depth and scores[left[depth - 1]] == scores[left[depth]]
-    left = left[:depth]
-    return Answer([ids[i] for i in left], scores[left],
-                  None if passages is None else passages[left]), rank, bool(tied)
-
-
-def _in_order(answer: Answer) -> Answer:
-    """Identifiers and float32 scores by the tie rule: a cut in any other order keeps the wrong."""
-    ids, scores, passages = answer
-    if scores is None:
-        return Answer(ids, np.arange(len(ids), 0, -1).astype(np.float32))
-    scores = np.asarray(scores, np.float32)
-    # stable; text compares by code point, which is the order of its UTF-8 bytes
-    order = sorted(range(len(ids)), key=ids.__getitem__, reverse=True)
-    order.sort(key=lambda i: -scores[i])
-    return Answer([ids[i] for i in order], scores[order],
-                  None if passages is None else passages[order])
 
 
 def _take_in(collection, name: str, params: Params) -> SavedRun:

@@ -19,7 +19,7 @@ from kit.files import ROOT, digest_of_file
 from kit.params import Params
 from kit.retrieval.system import one_line, said
 
-_FORM = re.compile(r"\w+(\.\w+)*:\w+")
+FORM = re.compile(r"\w+(\.\w+)*:\w+")
 _imported: dict[str, str | None] = {}  # the digest that a module's file had when it was imported
 
 
@@ -27,7 +27,7 @@ class Foreign:
     """Somebody's object; its version is its own or its module's, else "not stated"."""
 
     def __init__(self, path: str):
-        if not _FORM.fullmatch(path):
+        if not FORM.fullmatch(path):
             raise SearchError("an object is named module:name", f"object_system: {path}",
                               "Give one such as mysearch:Engine")
         module = _import(path)
@@ -73,6 +73,30 @@ class Foreign:
             self._object.prepare(list(ids), texts)
 
 
+class Reranking:
+    """Somebody's object with `rerank(query_text, documents)`; version and file as of `Foreign`."""
+
+    def __init__(self, path: str):
+        module = _import(path)
+        self._object = _make(module, path, "rerank(query_text, documents)")
+        file, self.name = path.split(":")
+        with _blamed("its version can't be read", path, "Make the version a plain text"):
+            self.version = _version(self._object, module)
+        self.given = self.settings = {"object": path, "module_sha256": _imported[file]}
+
+    def rerank(self, query_text: str, documents: list[str]):
+        """Whatever the object answers; raises whatever it raises, as an Exception."""
+        try:
+            return self._object.rerank(query_text, documents)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # such as a CancelledError, which would end the whole search
+            raise RuntimeError(said(error)) from error
+
+    def notes(self) -> dict:
+        return {}
+
+
 @contextmanager
 def _blamed(what: str, path: str, do: str) -> Iterator[None]:
     """Whatever the object's code raises becomes a SearchError; Ctrl-C and the kit's own pass."""
@@ -105,11 +129,11 @@ def _import(path: str) -> ModuleType:
     return module
 
 
-def _make(module: ModuleType, path: str):
-    name = path.split(":")[1]
+def _make(module: ModuleType, path: str, call: str = "search(query_text, topk)"):
+    name, method = path.split(":")[1], call.partition("(")[0]
     with _blamed(f"'{name}' can't be read", path, "Mend the object"):
         found = getattr(module, name, None)
-        makes_one = isinstance(found, type) or (callable(found) and not hasattr(found, "search"))
+        makes_one = isinstance(found, type) or (callable(found) and not hasattr(found, method))
     if found is None:
         raise SearchError(f"the module has no '{name}'", f"object_system: {path}",
                           "Name a class, an object or a function that makes one")
@@ -117,10 +141,10 @@ def _make(module: ModuleType, path: str):
         with _blamed(f"calling '{name}' without arguments failed", path,
                      "Name a class or function that needs none, or an object"):
             found = found()
-    with _blamed("its 'search' can't be read", path, "Mend the object"):
-        searches = callable(getattr(found, "search", None))
-    if not searches:
-        raise SearchError("the object has no search(query_text, topk)", f"object_system: {path}",
+    with _blamed(f"its '{method}' can't be read", path, "Mend the object"):
+        has_it = callable(getattr(found, method, None))
+    if not has_it:
+        raise SearchError(f"the object has no {call}", f"object_system: {path}",
                           "Give it that method")
     return found
 

@@ -20,6 +20,7 @@ from kit.errors import RunError, SearchError
 from kit.files import digest_of
 from kit.params import Params
 from kit.retrieval.run import cut_at, ranked
+from kit.retrieval.system import first_stage
 
 NAME = "fusion"  # in `systems` and on scorecards
 MANY_VIEWS = {"view": "those of its runs"}  # of the corpus, where they differ
@@ -38,8 +39,11 @@ class Fusion:
     @classmethod
     def from_params(cls, params: Params) -> "Fusion":
         """Raises SearchError for systems that can't be fused, and weights that are not theirs."""
-        others = [n for n in dict.fromkeys([*params.systems, *params.run_files]) if n != NAME]
-        of = others if params.fusion_of is None else params.fusion_of
+        others = [n for n in dict.fromkeys([*params.systems, *params.run_files])
+                  if (first_stage(n) or n) != NAME]
+        of = params.fusion_of
+        if of is None:  # a second stage is the same candidates once more
+            of = [n for n in others if first_stage(n) is None]
         strange = next((n for n in of if n not in others), None)
         if strange is not None:
             raise SearchError(f"'{strange}' is no system of the experiment that can be fused",

@@ -94,6 +94,7 @@ class Service:
     """An HTTP service; it has a corpus and an index of its own, so that nothing is prepared."""
 
     block = 16  # queries saved at a time: each is a request that may be slow, or the last one
+    plain = (PLAIN, 1)  # what is asked to see whether it is up
     _wait = staticmethod(threading.Event.wait)  # until it is set, or for so many seconds
 
     def __init__(self, url: str, name: str = "service", version: str = "not stated",
@@ -133,18 +134,22 @@ class Service:
         At most `parallel` requests are in flight. Raises SearchError when the service is down,
         refuses the call, or asks to slow down for longer than the retries last.
         """
+        return self.ask([(text, topk) for text in query_texts])
+
+    def ask(self, calls: list[tuple]) -> list:
+        """The answer to each call, or a sentence: as `search_batch`."""
         stopped = threading.Event()  # by an error: nobody waits on or begins another query
 
-        def answer(text):
+        def answer(call):
             try:
-                return None if stopped.is_set() else self._answer(text, topk, stopped)
+                return None if stopped.is_set() else self._answer(*call, stopped)
             except BaseException:
                 stopped.set()
                 raise
 
         with ThreadPoolExecutor(self.settings["parallel"]) as pool:
             try:
-                return list(pool.map(answer, query_texts))
+                return list(pool.map(answer, calls))
             finally:
                 stopped.set()  # Ctrl-C comes here only
 
@@ -180,7 +185,7 @@ class Service:
             raise SearchError(f"the service asks to slow down: {trouble}", where,
                               f"Lower service_parallel or wait; {GOES_ON}") from None
         try:
-            self._post(PLAIN, 1)
+            self._post(*self.plain)
         except _Trouble as again:
             if again.again:
                 raise SearchError(f"the service is down: {trouble}", where,
@@ -190,7 +195,7 @@ class Service:
 
     def _post(self, text: str, topk: int) -> Answer | str:
         """One request: a ranking, or what is wrong with the answer. Raises _Trouble for none."""
-        call = json.dumps({"query_text": text, "topk": topk}).encode()
+        call = json.dumps(self._call(text, topk)).encode()
         try:
             response = self._pool.request(
                 "POST", self.settings["url"], body=call, headers=self._headers, retries=False,
@@ -233,14 +238,20 @@ class Service:
         if body is None:
             return f"an answer of more than {MOST_BYTES} bytes"
         try:
-            ids = json.loads(body)
+            value = json.loads(body)
         except (ValueError, RecursionError):
             return "an answer that is not JSON"
-        if not isinstance(ids, list):
-            return "JSON that is no list of identifiers"
-        if self._token and (self._token.encode() in body or _holds(ids, self._token)):
+        if self._token and (self._token.encode() in body or _holds(value, self._token)):
             return "an answer that holds the token"  # which must not come into a manifest
-        return Answer(ids, None)
+        return self._taken(value)
+
+    def _call(self, text: str, topk: int) -> dict:
+        """What is asked, as JSON has it."""
+        return {"query_text": text, "topk": topk}
+
+    def _taken(self, value) -> Answer | str:
+        """The answer of a JSON value, or what is wrong with it."""
+        return Answer(value, None) if isinstance(value, list) else "JSON that is no list of identifiers"
 
 
 def _unpacked(body: bytes) -> bytes | None:

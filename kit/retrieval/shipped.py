@@ -8,6 +8,7 @@ from kit.retrieval.dense import Dense
 from kit.retrieval.foreign import Foreign
 from kit.retrieval.fusion import NAME, Fusion
 from kit.retrieval.service import Service
+from kit.retrieval.system import RERANKED, first_stage
 
 SHIPPED = {"bm25": Bm25, "embedding": Dense, "bm25-passages": Bm25Passages,
            "embedding-passages": DensePassages, "service": Service, "object": Foreign,
@@ -28,10 +29,15 @@ def make_system(name: str, params: Params):
 def system_names(params: Params) -> list[str]:
     """The names of all systems of an experiment: run files behind the rest, a fusion last.
 
-    Raises SearchError for a name that is unknown, or that a run file takes from a shipped system.
+    Raises SearchError for a name that is unknown, or that a run file takes from a shipped system, and
+    for a reranked system that is not searched itself.
     """
     for name in params.systems:
-        if name not in SHIPPED and name not in params.run_files:
+        first = first_stage(name)
+        if first in SHIPPED and first not in params.systems:
+            raise SearchError(f"'{first}' is to be reranked, and is no system of the experiment", "systems",
+                              f"Name {first} too: a second stage is read beside the first")
+        if (first or name) not in SHIPPED and (first or name) not in params.run_files:
             raise _unknown(name, params)
     taken = next((name for name in params.run_files if not _may_be_named(name)), None)
     if taken is not None:
@@ -40,14 +46,15 @@ def system_names(params: Params) -> list[str]:
     names = list(dict.fromkeys([*params.systems, *params.run_files]))
     if not names:
         raise SearchError("there is no system to search with", "systems", "Name one, such as bm25")
-    return sorted(names, key=lambda name: name == NAME)
+    return sorted(names, key=lambda name: (first_stage(name) or name) == NAME)
 
 
 def _may_be_named(name: str) -> bool:
-    return name not in SHIPPED and name.isprintable() and 0 < len(name.strip()) <= 80
+    return (name not in SHIPPED and first_stage(name) is None and name.isprintable()
+            and 0 < len(name.strip()) <= 80)
 
 
 def _unknown(name: str, params: Params) -> SearchError:
-    known = [*SHIPPED, *params.run_files]
+    known = [*SHIPPED, *params.run_files, f"one of them with {RERANKED}"]
     return SearchError(f"unknown system '{name}'", "systems",
                        f"Known are {', '.join(known)}; a run of your own goes into run_files")

@@ -37,6 +37,14 @@ class Answer(NamedTuple):
     passages: np.ndarray | None = None
 
 
+RERANKED = "+rerank"  # behind the name of a system whose run a second stage puts in another order
+
+
+def first_stage(name: str) -> str | None:
+    """The system whose run is reranked under this name; None where none is."""
+    return name.removesuffix(RERANKED) if name.endswith(RERANKED) else None
+
+
 def top_k(scores: np.ndarray, places: np.ndarray, k: int) -> np.ndarray:
     """The positions of the k best under the tie rule: score descending, then id descending.
 
@@ -47,6 +55,32 @@ def top_k(scores: np.ndarray, places: np.ndarray, k: int) -> np.ndarray:
     if len(scores) > k:
         kept = np.flatnonzero(scores >= np.partition(scores, len(scores) - k)[len(scores) - k])
     return kept[np.lexsort((-places[kept], -scores[kept]))][:k]
+
+
+def cut(answer: Answer, own_entry: str | None, depth: int) -> tuple[Answer, int, bool]:
+    """The answer under the tie rule, without the query's own entry, cut to the depth; the rank at
+    which that entry stood among the documents, 0 if nowhere; and whether the cut fell into a tie. An
+    order without scores gets falling ones."""
+    ids, scores, passages = _in_order(answer)
+    rank = list(dict.fromkeys(ids)).index(own_entry) + 1 if own_entry in ids else 0
+    left = [i for i, name in enumerate(ids) if name != own_entry]
+    tied = len(left) > depth and scores[left[depth - 1]] == scores[left[depth]]
+    left = left[:depth]
+    return Answer([ids[i] for i in left], scores[left],
+                  None if passages is None else passages[left]), rank, bool(tied)
+
+
+def _in_order(answer: Answer) -> Answer:
+    """Identifiers and float32 scores by the tie rule: a cut in any other order keeps the wrong."""
+    ids, scores, passages = answer
+    if scores is None:
+        return Answer(ids, np.arange(len(ids), 0, -1).astype(np.float32))
+    scores = np.asarray(scores, np.float32)
+    # stable; text compares by code point, which is the order of its UTF-8 bytes
+    order = sorted(range(len(ids)), key=ids.__getitem__, reverse=True)
+    order.sort(key=lambda i: -scores[i])
+    return Answer([ids[i] for i in order], scores[order],
+                  None if passages is None else passages[order])
 
 
 def one_line(text: str, most: int) -> str:

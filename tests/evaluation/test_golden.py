@@ -23,11 +23,14 @@ from kit.collection.sources import open_collection
 from kit.evaluation.evaluate import all_figures
 from kit.files import ROOT
 from kit.params import MEASURES
+from kit.relevance.classes import LEVELS
 from kit.retrieval.execute import without_own_entries
 from kit.retrieval.run import ranked
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden.jsonl"
-NAMES = [*MEASURES, "R@5", "P@1", "RR@10", "AP@10", "PRES@50", "Judged@100"]
+NAMES = [*MEASURES, "R@5", "P@1", "RR@10", "AP@10", "PRES@50", "Judged@100",
+         *(f"ClassAgreement({level})@10" for level in LEVELS)]
+OF_GRADES = {"mini": ["nDCG(X=3;XY=2;Y=2;A=1)@10", "nDCG(XY=2;A=1)@100"]}  # the others have none
 MAJOR = SUITE_VERSION.split(".")[0]
 BUILT_IN = [name for name, entry in registry().items() if entry.hub is None]
 ADD = "Run: python tests/evaluation/test_golden.py"
@@ -56,8 +59,8 @@ def made_run(collection):
 
 def figures(name: str) -> dict[tuple, list]:
     """The figures on a built-in collection, by (suite, generation, protocol, slice, measure)."""
-    collection = open_collection(name)
-    frame, found = all_figures(made_run(collection), collection, NAMES, 0), {}
+    collection, names = open_collection(name), [*NAMES, *OF_GRADES.get(name, [])]
+    frame, found = all_figures(made_run(collection), collection, names, 0), {}
     for row in frame.to_dict("records"):
         values = [None if pd.isna(row[k]) else float(f"{row[k]:.12g}") for k in ("mean", "low", "high")]
         key = MAJOR, collection.generation, row["protocol"], row["slice"], row["measure"]

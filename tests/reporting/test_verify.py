@@ -189,7 +189,7 @@ def test_a_card_of_before_the_scopes_holds(bench):
         del card["scopes"], card["calibration"]
     forge(bench, path, of_suite_1_0_0)
     assert faults(path) == [] and bench.read(path).scopes is None
-    forge(bench, path, lambda card: card.update(suite_version=scorecard.SUITE_VERSION, schema_version=3))
+    forge(bench, path, lambda card: card.update(suite_version=scorecard.SUITE_VERSION, schema_version=scorecard.SCHEMA_VERSION))
     assert any("not written as the kit writes it" in fault for fault in faults(path))
 
 
