@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 from kit.building import numbers
 from kit.building.document import Document
@@ -195,7 +194,7 @@ class Names:
 
 def _definitions(document: Document, found: list[Number]):
     """Every definition; a quoted name without a number is one of a text that is no patent."""
-    plain, borders = document.plain, document.borders
+    plain, _borders = document.plain, document.borders
     used = set()
     ends = [number.end for number in found]
     for n, number in enumerate(found):

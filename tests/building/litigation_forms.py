@@ -245,7 +245,7 @@ FORMS: dict[str, Form] = {
         f"of Brisk. {DEFINED}", [("1-4", "103", "Arden Brisk")], AB),
     "a header that every page repeats": Form(
         "\nOakmere’s Patent Papers\n".join(["", "One.", "Two.", "Three.", "Claims 1–4 would have been obvious over "
-                                              f"Arden in view of\n\n12", f"Brisk. {DEFINED}"]),
+                                              "Arden in view of\n\n12", f"Brisk. {DEFINED}"]),
         [("1-4", "103", "Arden Brisk")], AB),
     "a petition's page header": Form(
         "Ground 1: Claims 1–4 are obvious over Arden in view of\nPetition for Inter Partes Review of U.S. Patent No. "

@@ -11,7 +11,7 @@ from kit.building.journal import opened, read_journal
 from kit.building.judging import Judging
 from kit.building.paraphrase import Asking, ask_all, read_prompt
 from kit.building.chat import Endpoint
-from kit.building.query_set import freeze, read_lines, write_query_set
+from kit.building.query_set import read_lines, write_query_set
 from kit.cli import main
 from kit.collection.built import MANIFEST
 from kit.collection.sources import open_collection
