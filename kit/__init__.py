@@ -7,4 +7,4 @@ import os
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-SUITE_VERSION = "1.1.0"  # semver: see CHANGELOG.md for what each step changes
+SUITE_VERSION = "1.2.0"  # semver: see CHANGELOG.md for what each step changes
