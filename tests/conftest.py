@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kit import visible
 from kit.collection.miniature import CARD, CONFIG
 from kit.collection.schema import FEATURES, SPLIT
 from kit.collection.sources import Collection, open_collection
@@ -34,6 +35,12 @@ def own_folders(tmp_path_factory):
         patch.setenv("HF_DATASETS_CACHE", cache)  # for kernels and other processes
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(cache))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_secret_of_another_test(monkeypatch):
+    """What a test names as a secret is hidden in that test only."""
+    monkeypatch.setattr(visible, "_named", set())
 
 
 @pytest.fixture(scope="session")

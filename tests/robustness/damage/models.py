@@ -100,9 +100,9 @@ LOADED = [  # found when it is loaded
     ("code of its own in the config", _json("config.json", _with(auto_map={"AutoModel": "evil.Model"}, model_type="evil")),
      "the model can't be loaded", "tiny", GIVE),
     ("a module of another package", _json("modules.json", lambda m: [{**m[0], "type": "os.path.join"}, *m[1:]]),
-     "the model can't be loaded", "tiny", GIVE),
+     "modules.json names 'os.path.join', which is no module", "tiny", "code that a model brings is not run"),
     ("a module of the folder's own code", _json("modules.json", lambda m: [{**m[0], "type": "evil.Model"}, *m[1:]]),
-     "the model can't be loaded", "tiny", GIVE),
+     "modules.json names 'evil.Model', which is no module", "tiny", "code that a model brings is not run"),
     ("a limit below nothing", _json("sentence_bert_config.json", _with(max_seq_length=-5)), "its max_seq_length is -5",
      "tiny/sentence_bert_config.json", FETCH),
 ]
