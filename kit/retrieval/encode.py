@@ -229,7 +229,7 @@ def _heard(name: str):
     heard, logger, handler = [], logging.getLogger(name), Kept()
     level, propagates = logger.level, logger.propagate
     logger.addHandler(handler)
-    logger.setLevel(logging.WARNING)
+    logger.setLevel(logging.INFO)  # at WARNING itself the library tells of layers that nobody asked for
     logger.propagate = False
     try:
         yield heard

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.errors import SearchError
-from kit.retrieval.encode import encode, read_spans
+from kit.retrieval.encode import encode, load, read_spans
 
 WORDS = st.lists(st.sampled_from(["valve", "pump", "seat", "gear", "x", "abcdefgh", "-", "1,5", "é"]),
                  max_size=60)
@@ -85,3 +85,8 @@ def test_vectors_that_are_no_numbers_are_refused(model, monkeypatch):
     monkeypatch.setattr(type(model), "encode", lambda *_, **__: np.full((1, 32), np.nan))
     with pytest.raises(SearchError, match="no numbers"):
         encode(model, ["a"], "", 32)
+
+
+def test_loading_says_nothing(capfd, model_folder):
+    load(str(model_folder), None, "cpu")
+    assert capfd.readouterr() == ("", "")
