@@ -185,7 +185,8 @@ def _manifest(made: QuerySet, counts: list[Count], digests: dict[str, str]) -> d
 
 
 def _write_lines(path: Path, lines: Iterable[dict]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    """Half a character, as raw answers may hold, is written as JSON escapes it, and read back the same."""
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
         for line in lines:
             file.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
 
