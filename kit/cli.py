@@ -457,7 +457,13 @@ def _rerank(options) -> None:
     given += [] if options.depth is None else [("rerank_depth", str(options.depth))]
     params = asked_of(run, load_params(None, [*options.p, *given]), {name for name, _ in options.p})
     collection = open_collection(options.collection, revision=params.revision)
-    print(rerank_run(collection, run, params).folder)
+    made = rerank_run(collection, run, params)
+    print(made.folder)
+    failed = made.manifest["failures"]
+    if failed:
+        first = f"{failed[0]['query_id']}: {failed[0]['fault']}"
+        print(f"{len(failed)} of {made.manifest['queries']} queries failed, so that the run is INCOMPLETE; "
+              f"the first is {first}", file=sys.stderr)
 
 
 def _sweep(options) -> None:
