@@ -39,8 +39,14 @@ def facts(folder: Path, made: Collection) -> HTML:
         "made for the corpus of": f"{stated['collection']['environment']}, generation "
                                   f"{stated['collection']['generation'] or 'not pinned'}",
         "trials instituted in part, before 2018": notes["partly_instituted"],
-        "trials with grounds left out": left_out or "none"}, made.note)
+        "trials with grounds left out": left_out or "none",
+        "files of which nothing was read": unread(notes["odd_files"])}, made.note)
 
+
+def unread(files: dict[str, str], most: int = 3) -> str:
+    """How many files gave nothing, with the first of them and why."""
+    told = "; ".join(f"{name}: {why}" for name, why in list(files.items())[:most])
+    return f"{len(files):,}, {'such as ' * (len(files) > most)}{told}" if files else "none"
 
 
 def about(folder: Path) -> list[dict]:

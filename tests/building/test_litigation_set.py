@@ -241,6 +241,13 @@ def test_a_judge_sees_the_evidence_in_either_notebook_and_no_sign_of_a_page(buil
     assert page == litigation_report.page(item) and item["name"] in page and "\f" not in page
 
 
+def test_the_page_says_which_files_gave_nothing(built):
+    assert litigation_report.unread({}) == "none"
+    assert litigation_report.unread({"a.txt": "no trial is stated"}) == "1, a.txt: no trial is stated"
+    assert litigation_report.unread(dict.fromkeys("abcd", "why")) == "4, such as a: why; b: why; c: why"
+    assert "files of which nothing was read" in litigation_report.facts(built, open_collection(str(built))).data
+
+
 def test_the_sample_has_at_most_what_is_asked(built, made):
     assert len(lines(built / SAMPLE)) == min(100, len(made.evidence))
 
