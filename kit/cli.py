@@ -457,7 +457,13 @@ def _rerank(options) -> None:
     given += [] if options.depth is None else [("rerank_depth", str(options.depth))]
     params = asked_of(run, load_params(None, [*options.p, *given]), {name for name, _ in options.p})
     collection = open_collection(options.collection, revision=params.revision)
-    print(rerank_run(collection, run, params).folder)
+    made = rerank_run(collection, run, params)
+    print(made.folder)
+    failed = made.manifest["failures"]
+    if failed:
+        first = f"{failed[0]['query_id']}: {failed[0]['fault']}"
+        print(f"{len(failed)} of {made.manifest['queries']} queries failed, so that the run is INCOMPLETE; "
+              f"the first is {first}", file=sys.stderr)
 
 
 def _sweep(options) -> None:
@@ -594,6 +600,7 @@ def _require_positive(options) -> None:
 
 def _print_built(folder: Path) -> None:
     """What came in, what left, and what is to be done next."""
+    from kit.building.judging import notebook_of
     from kit.collection.built import read_manifest
 
     manifest = read_manifest(folder)
@@ -601,8 +608,11 @@ def _print_built(folder: Path) -> None:
         print(f"{count['what']}: {count['entered']:,} came in, {count['left']:,} left")
         for reason, n in count["losses"].items():
             print(f"  {n:,} lost: {reason}")
+    for file, why in list(manifest["notes"].get("odd_files", {}).items())[:5]:
+        print(f"  nothing was read of {file}: {why}")
     print(f"Built: {folder}")
-    print(f"{'Judge its audit in notebooks/15_build.ipynb, then' if manifest['audit'] else 'Next:'} "
+    audit = manifest["audit"]
+    print(f"Judge its audit in {notebook_of(audit['what'])}, then" if audit else "Next:",
           f"python -m kit freeze {folder}")
 
 

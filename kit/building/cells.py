@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kit.building.document import Document
-from kit.building.references import _NEVER, Names, Number, key
+from kit.building.references import _NEVER, SURNAMES, Names, Number, key
 
 MOST_CLAIMS = 400  # above it a number is no claim, where the patent's count is not known
 ITEMS = 120  # of one list of claims, and tokens of one list of names
@@ -228,7 +228,9 @@ class Cells:
             for told in names.definitions.values():
                 for definition in told:
                     words = tuple(_norm(t) for t in re.findall(r"'\d{3}|[\w'&.-]+|\S", key(definition.name)))
-                    if words and not words[0] in _NEVER | BETWEEN | FILLERS:
+                    # "Page" and "May" are names only where quotes give them to a number
+                    surname = words and words[0] in SURNAMES and definition.number and definition.strength == 1
+                    if words and (surname or words[0] not in _NEVER | BETWEEN | FILLERS):
                         made.setdefault(words[0], set()).add(words)
         return {first: sorted(told, key=lambda words: (-len(words), words)) for first, told in made.items()}
 

@@ -205,6 +205,11 @@ class Judging:
         return pd.DataFrame([{"question": q, **share_of(yes, len(judged))} for q, yes in counted.items()])
 
 
+def notebook_of(what: str) -> str:
+    """Where an audit's items are judged, by what they are: golds with their evidence, or rows."""
+    return f"notebooks/{'16_litigation' if what == 'golds' else '15_build'}.ipynb"
+
+
 def audit_of(folder: Path | str) -> Verdict:
     """How far the audit of a set is. Raises BuildError for a set without one."""
     return Judging(folder).verdict()
@@ -215,7 +220,7 @@ def require_good(verdict: Verdict, where: Path | str) -> dict:
     share of good ones is below the threshold."""
     if verdict.judged < verdict.drawn or not verdict.drawn:
         raise BuildError(f"the audit is not done: {verdict.judged} of {verdict.drawn} {verdict.audit.what} "
-                         "are judged", where, "Judge the others in notebooks/15_build.ipynb")
+                         "are judged", where, f"Judge the others in {notebook_of(verdict.audit.what)}")
     if verdict.good < verdict.audit.threshold * verdict.judged:
         raise BuildError(f"the audit found too few good {verdict.audit.what}: {verdict}", where,
                          "Build a better set: this one can't be frozen")

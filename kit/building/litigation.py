@@ -68,7 +68,8 @@ def build(collection, folder: Path, tables: list[Path], view: str = "claims",
     folder, tables = Path(folder), [Path(table) for table in tables]
     audit = audit or Audit(QUESTIONS, what="golds", threshold=0.95)
     records = ptab.read_records(folder)
-    challenges, lost = read_challenges(records, ptab.read_texts(folder, records))
+    texts = ptab.read_texts(folder, records)
+    challenges, lost = read_challenges(records, texts)
     entered = len(challenges) + len(lost)
     by_patent = _by_patent(challenges)
     mapping = read_mapping(tables, _asked(by_patent))
@@ -84,7 +85,7 @@ def build(collection, folder: Path, tables: list[Path], view: str = "claims",
         parameters={"order": list(ptab.ORDER), "view": view, "declaration": declaration(view),
                     "cleaner": cleaning.declaration(), "most_claims": MOST_CLAIMS},
         evidence=made.evidence, beside={ABOUT: made.about, SAMPLE: draw(items, audit)},
-        notes={"odd_files": records.odd, "rows_of_json": records.rows,
+        notes={"odd_files": {**records.odd, **ptab.odd_texts(texts)}, "rows_of_json": records.rows,
                "partly_instituted": sum(c.partial for c in challenges),
                "complete_rows": sum(line["complete"] for line in made.about),
                "sources_of_grounds": dict(Counter(c.kind for c in challenges).most_common()),

@@ -39,8 +39,14 @@ def facts(folder: Path, made: Collection) -> HTML:
         "made for the corpus of": f"{stated['collection']['environment']}, generation "
                                   f"{stated['collection']['generation'] or 'not pinned'}",
         "trials instituted in part, before 2018": notes["partly_instituted"],
-        "trials with grounds left out": left_out or "none"}, made.note)
+        "trials with grounds left out": left_out or "none",
+        "files of which nothing was read": unread(notes["odd_files"])}, made.note)
 
+
+def unread(files: dict[str, str], most: int = 3) -> str:
+    """How many files gave nothing, with the first of them and why."""
+    told = "; ".join(f"{name}: {why}" for name, why in list(files.items())[:most])
+    return f"{len(files):,}, {'such as ' * (len(files) > most)}{told}" if files else "none"
 
 
 def about(folder: Path) -> list[dict]:
@@ -139,14 +145,19 @@ def page(item: dict) -> str:
 def _passage(role: str, place: dict, marked: str) -> str:
     where = f"{place['document']}, " + (f"page {place['page']}, " if place["page"] else "")
     return (f'<div style="{show.SMALL}">{role} · {escape(where)}characters {place["start"]:,} to {place["end"]:,}</div>'
-            f'<p style="overflow-wrap:anywhere"><span style="{show.SMALL}">…{escape(place["before"])}</span>'
-            f'{_marked(place["text"], marked)}<span style="{show.SMALL}">{escape(place["after"])}…</span></p>')
+            f'<p style="overflow-wrap:anywhere"><span style="{show.SMALL}">…{_html(place["before"])}</span>'
+            f'{_marked(place["text"], marked)}<span style="{show.SMALL}">{_html(place["after"])}…</span></p>')
 
 
 def _marked(text: str, word: str) -> str:
     """The passage, and in it the first place of the word, marked."""
     before, found, after = text.partition(word)
-    return f"{escape(before)}{f'<mark>{escape(found)}</mark>' if found else ''}{escape(after)}"
+    return f"{_html(before)}{f'<mark>{_html(found)}</mark>' if found else ''}{_html(after)}"
+
+
+def _html(text: str) -> str:
+    """A text for a page; the sign that ends a page in it is a blank there."""
+    return escape(text.replace("\f", "\n"))
 
 
 def samples(folder: Path, most: int = 3) -> None:

@@ -102,6 +102,8 @@ def read_answer(status: int, body: str | None) -> tuple[str, list[Odd]]:
         return "", [Odd("unreadable")]
     if not isinstance(said, str | None):
         return "", [Odd("unreadable", f"its content is {type(said).__name__}")]
+    if any("\ud800" <= c <= "\udfff" for c in f"{said}{declined}{ended}"):
+        return "", [Odd("unreadable", "half a character is in it, or bytes that are no UTF-8")]
     found = [Odd("several choices", str(len(texts)))] if more else []
     if ended == "length":
         found.append(Odd("truncated"))

@@ -215,6 +215,14 @@ def read_texts(folder: Path, records: Records) -> list[Text]:
     return [_text_of(path, folder, by_name) for path in sorted(Path(folder).rglob("*.txt"))]
 
 
+def odd_texts(texts: list[Text]) -> dict[str, str]:
+    """{file: why nothing is read of it}, of the texts that no trial is read from."""
+    told = {text.document.name: "no trial is stated" if not text.trial else
+            "neither a decision that states grounds nor a petition" for text in texts
+            if not text.trial or text.kind not in ORDER}
+    return dict(sorted(told.items()))
+
+
 def _text_of(path: Path, folder: Path, by_name: dict) -> Text:
     document = read_document(path, path.relative_to(folder).as_posix())
     trial, paper = by_name.get(path.stem.lower(), ("", None))

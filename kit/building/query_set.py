@@ -152,7 +152,7 @@ def _require(made: QuerySet) -> None:
         raise BuildError(f"unknown mode {shown(made.mode)}", "mode", f"Give one of {', '.join(MODES)}")
     if not made.rows:
         raise BuildError("no row is left, so that there is no set", made.mode,
-                         f"Losses: {_told(made.losses)}")
+                         f"Losses: {_told(made.losses)}{_odd(made.notes)}")
     known, qids = set(made.corpus.ids("corpus")), {row["qid"] for row in made.rows}
     unknown = next((gold for row in made.rows for gold in row["gold_apps"] if gold not in known), None)
     if unknown is not None:
@@ -167,6 +167,12 @@ def _require(made: QuerySet) -> None:
 def _told(losses: list[Loss]) -> str:
     counted = Counter(f"{loss.what}: {loss.reason}" for loss in losses)
     return "; ".join(f"{reason} {n}" for reason, n in counted.most_common(5)) or "none"
+
+
+def _odd(notes: dict) -> str:
+    odd = notes.get("odd_files") or {}
+    first = next(iter(odd.items()), None)
+    return f"; nothing was read of {len(odd)} files, such as {first[0]}: {first[1]}" if first else ""
 
 
 def _manifest(made: QuerySet, counts: list[Count], digests: dict[str, str]) -> dict:
@@ -185,7 +191,8 @@ def _manifest(made: QuerySet, counts: list[Count], digests: dict[str, str]) -> d
 
 
 def _write_lines(path: Path, lines: Iterable[dict]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    """Half a character, as raw answers may hold, is written as JSON escapes it, and read back the same."""
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
         for line in lines:
             file.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
 

@@ -26,7 +26,9 @@ _OFFICE = (r"(?: (?:Unexamined|Examined|Laid-Open|Laid|Open|Utility|Model|Design
            r"Registration|Serial|Ser\.|Reissue|Plant|Provisional|Document|Nos?\.?|Number|#)){0,8}")
 _US = r"(?:\bU\.? ?S\.?|\bUnited States)"
 _KIND = r"(?: ?-?[ABCEPSH]\d\b| [AE]\b|A\b)?"
-_DIGITS = r"(?:(?:RE|PP|D|H|T)\.? ?)?(?:\d{1,2}(?:,\d{3}){2}|\d{1,3},\d{3}|\d{7,8}|\d{4,6})(?![\d/]|,\d)"
+_APART = r"\d{1,2}(?: ?, ?\d{3}){2}(?![\d/]|,\d)"  # of a text layer, or over two lines: 9, 142 ,411
+_DIGITS = (rf"(?:{_APART}|(?:(?:RE|PP|D|H|T)\.? ?)?"
+           r"(?:\d{1,2}(?:,\d{3}){2}|\d{1,3},\d{3}|\d{7,8}|\d{4,6})(?![\d/]|,\d))")
 _MENTION = re.compile("|".join([
     rf"(?P<foreign>\b(?:{_ABROAD})\b{_OFFICE} ?(?:(?:{_CODES})\b)? ?[A-Z]{{0,2}}[ -]?\d[\d/.,-]{{2,16}}\d{_KIND}"
     rf"|\b(?:{_CODES})(?: (?:Pub|Publication|Patent|Pat|App|Application)\.?)?(?: Nos?\.?)? ?[-/]?[A-Z]{{0,2}} ?-?"
@@ -121,6 +123,7 @@ _NEVER = frozenset(
     "is was were be been has had do does did can could might must shall will "
     "pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese european "
     "german british french chinese korean international wo ep jp vol".split())
+SURNAMES = frozenset("page may march april june july august will case art".split())  # of _NEVER; names if defined
 
 
 def key(name: str) -> str:

@@ -199,12 +199,13 @@ def beside_each_other(heading: str, text: str, other_heading: str = "", other: s
 def judge(made: Built, page=None) -> None:
     """Shows the widgets by which people judge the sample, where somebody is there to use them.
 
-    page: item -> HTML of what a judge is to see; by default its `claim` beside its `text`.
+    page: item -> HTML of what a judge is to see; by default its `claim` beside its `text`, and of a gold
+    its evidence.
     """
     if not made.manifest.get("audit"):
         show.say("This mode asks for no judgement by people.")
     elif somebody_is_there():
-        display(Judge(Judging(made.folder), page or _page).box)
+        display(Judge(Judging(made.folder), page or _page_of(made)).box)
     else:
         show.say(f"In JupyterLab the {made.manifest['audit']['what']} of the sample are judged here, one after the "
                  f"other; what is said goes to {JUDGED} in the set's folder.")
@@ -231,6 +232,14 @@ def judged_bad(made: Built) -> pd.DataFrame:
         return pd.DataFrame()
     table = Judging(made.folder).table()
     return table[(table[list(made.manifest["audit"]["questions"])] == "no").any(axis=1)].reset_index(drop=True)
+
+
+def _page_of(made: Built):
+    if made.manifest["audit"]["what"] != "golds":
+        return _page
+    from kit.building import litigation_report  # which imports this module
+
+    return litigation_report.page
 
 
 def _page(item: dict) -> str:

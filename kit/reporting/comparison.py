@@ -219,7 +219,7 @@ def found_pairs(runs: list[SavedRun], pairs: pd.DataFrame, k: int) -> dict[str, 
 def finding_missed(table: pd.DataFrame, k: int, total: int, none: int) -> str:
     """The title of the matrix: the most that one system finds and another misses, and what all
     miss. none: pairs that no system finds, of `total`."""
-    off = table.where(~np.eye(len(table), dtype=bool)).stack()
+    off = table.where(~np.eye(len(table), dtype=bool)).stack().dropna()  # pandas 3 keeps what is null
     missed = f"{none} of {total} relevant documents are missed by all"
     if off.empty:
         return f"{missed} in the first {k}"

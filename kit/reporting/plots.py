@@ -228,9 +228,10 @@ def bars_by_group(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -> 
 
 
 def grouped_columns(frame: pd.DataFrame, title: str, xlabel: str, ylabel: str) -> Figure:
-    """A column a row and column of the frame, as they stand."""
+    """A column a row and column of the frame, as they stand; index: numbers at equal or unequal steps."""
     figure, axes = _new(title)
-    width = 0.8 / max(len(frame.columns), 1)
+    steps = np.diff(np.sort(frame.index.to_numpy()))
+    width = 0.8 * (steps.min() if len(steps) else 1) / max(len(frame.columns), 1)
     for i, name in enumerate(frame.columns):
         places = frame.index + (i - (len(frame.columns) - 1) / 2) * width
         axes.bar(places, frame[name], width, **_bar(i))

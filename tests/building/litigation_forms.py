@@ -60,6 +60,14 @@ FORMS: dict[str, Form] = {
         f"{DEFINED} Petitioner asserts: Claim(s) Challenged 35 U.S.C. § Reference(s)/Basis 1–5 102(b) Arden "
         "6, 7, 9–12 103(a) Arden, Brisk 8 103(a) Arden, Brisk, Cole Petitioner also relies on a declaration.",
         [("1-5", "102", "Arden"), ("6,7,9-12", "103", "Arden Brisk"), ("8", "103", "Arden Brisk Cole")], ABC),
+    "numbers with blanks beside their commas, and over two lines": Form(
+        "Claims 35 U.S.C. § References 1–5 102(b) Arden 6 103(a) Arden, Brisk U.S. Patent No. 7, 310, 001 B2 (Ex. 1005, "
+        "“Arden”). U.S. Patent No. 6,210\n,003 (Ex. 1006, “Brisk”).",
+        [("1-5", "102", "Arden"), ("6", "103", "Arden Brisk")], {**A, "Brisk": "6210003"}),
+    "names that are words of decisions too": Form(
+        "Claims 1–5 are unpatentable under § 103 over Page and May. U.S. Patent No. 7,310,001 (Ex. 1005, “Page”). "
+        "U.S. Patent No. 6,210,003, issued May 6, 2008 (Ex. 1006, “May”).",
+        [("1-5", "103", "Page May")], {"Page": "7310001", "May": "6210003"}),
     "table with footnote digits on names": Form(
         f"Claims Challenged 35 U.S.C. §1 References 1, 3–6 102(e) Arden2 7–9 103(a) Arden, Brisk3 1 The Act "
         f"changed both sections. 2 {ARDEN}. 3 {BRISK}.",

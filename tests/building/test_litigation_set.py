@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kit.building import asserted, litigation, ptab
+from kit.building import asserted, litigation, litigation_report, ptab, report
 from kit.building.document import Document
 from kit.building.grounds import find_grounds
 from kit.building.made_trials import claim_counts
@@ -219,7 +219,7 @@ def test_claims_are_counted_only_where_all_are_there(claims, count):
 def test_it_is_frozen_once_its_golds_are_judged(built, monkeypatch, tmp_path):
     monkeypatch.setenv("KIT_REGISTRY", str(tmp_path / "registry.yaml"))
     judging = Judging(built)
-    with pytest.raises(BuildError, match="the audit is not done"):
+    with pytest.raises(BuildError, match="the audit is not done.*notebooks/16_litigation.ipynb"):
         freeze(built)
     for item in judging.sample:
         assert item["grounds"][0]["text"] and item["definition"]["text"] and item["number"]
@@ -235,6 +235,19 @@ def test_the_losses_have_intervals(built):
     assert ((table["low"] < table["share"]) & (table["share"] < table["high"])).all()
 
 
+def test_a_judge_sees_the_evidence_in_either_notebook_and_no_sign_of_a_page(built):
+    item = next(one for one in Judging(built).sample if "\f" in one["grounds"][0]["before"])
+    page = report._page_of(report.open_built(str(built)))(item)
+    assert page == litigation_report.page(item) and item["name"] in page and "\f" not in page
+
+
+def test_the_page_says_which_files_gave_nothing(built):
+    assert litigation_report.unread({}) == "none"
+    assert litigation_report.unread({"a.txt": "no trial is stated"}) == "1, a.txt: no trial is stated"
+    assert litigation_report.unread(dict.fromkeys("abcd", "why")) == "4, such as a: why; b: why; c: why"
+    assert "files of which nothing was read" in litigation_report.facts(built, open_collection(str(built))).data
+
+
 def test_the_sample_has_at_most_what_is_asked(built, made):
     assert len(lines(built / SAMPLE)) == min(100, len(made.evidence))
 
@@ -246,6 +259,7 @@ def test_the_command_builds_the_same(papers, built, tmp_path, capsys):
                  "--out", str(tmp_path / "trials")]) == 0
     told = capsys.readouterr().out
     assert "trials: 44 came in, 36 left" in told and "1 lost: joined to another trial" in told
+    assert "Judge its audit in notebooks/16_litigation.ipynb" in told
     for name in ("rows.jsonl", "evidence.jsonl", "lost.jsonl", litigation.ABOUT, SAMPLE):
         assert (tmp_path / "trials" / name).read_bytes() == (built / name).read_bytes()
 

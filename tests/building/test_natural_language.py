@@ -69,6 +69,24 @@ def test_an_odd_answer_is_a_loss_and_listed_and_kept_raw(mixed, serving, tmp_pat
     assert {line["qid"] for line in built.beside["answers.jsonl"]} == {"live", "later", "listed"}
 
 
+def test_half_a_character_and_broken_bytes_keep_an_answer_out_and_its_raw_form_whole(mixed, tmp_path):
+    prepared = natural_language.prepare(mixed, ASKING)
+    said = {"live": [VALVE.lower()[:30] + " \ud83d and more", "stop"], "later": ["It turns.", "\udfff"],
+            "listed": ["A wheel of brass with 12 teeth sits on a hub.", "stop"]}
+    with opened(tmp_path / "j") as journal:
+        for request in prepared.requests:
+            text, ended = said[request.qid]
+            body = json.dumps({"choices": [{"message": {"content": text}, "finish_reason": ended}]})
+            journal.append({"id": request.id, "qid": request.qid, "status": 200, "via": "endpoint",
+                            "body": body + "\udcff" if request.qid == "later" else body})
+        built = natural_language.build(mixed, prepared, journal)
+        folder = write_query_set(built, tmp_path / "set")
+        assert [line["body"] for line in read_lines(folder / "answers.jsonl")] == [
+            line["body"] for line in journal.lines]
+    assert [row["qid"] for row in built.rows] == ["listed"]
+    assert {loss.reason for loss in built.losses if loss.id in ("live", "later")} == {"answer: unreadable"}
+
+
 def test_what_has_no_answer_stops_the_set_unless_it_is_accepted(mixed, tmp_path):
     prepared = natural_language.prepare(mixed, ASKING)
     with opened(tmp_path / "j") as journal:

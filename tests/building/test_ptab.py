@@ -71,6 +71,15 @@ def test_odd_files_are_listed_and_the_others_read(tmp_path):
     assert list(records.odd) == ["a.json", "b.json", "d.json"] and len(records.trials) == 1
 
 
+def test_a_text_of_no_trial_or_of_another_kind_is_listed_too(tmp_path):
+    folder_of(tmp_path, a__json=[NEW_PAPER])
+    for name, text in {"171000417.txt": "whatever it says", "b.txt": "a letter",
+                       "c.txt": "IPR2031-00418\nORDER\nConduct of the Proceeding"}.items():
+        (tmp_path / name).write_text(text)
+    assert ptab.odd_texts(ptab.read_texts(tmp_path, ptab.read_records(tmp_path))) == {
+        "b.txt": "no trial is stated", "c.txt": "neither a decision that states grounds nor a petition"}
+
+
 def test_a_folder_that_is_not_there():
     with pytest.raises(BuildError, match="no such folder"):
         ptab.read_records("nowhere")

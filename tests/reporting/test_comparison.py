@@ -12,7 +12,9 @@ from kit.relevance.slices import DOMAINS
 from kit.reporting.comparison import (
     by_slice,
     finding_found,
+    finding_missed,
     found_by,
+    missed_by,
     overlap_by_depth,
     require_comparable,
     side_by_side,
@@ -101,6 +103,13 @@ def test_queries_are_counted_by_who_finds_something(evaluations):
     found = found_by(evaluations, 3)
     assert found["queries"].to_dict() == {"base and other": 2, "none": 1}
     assert finding_found(found) == "33% of the queries are missed by every system"
+
+
+def test_one_system_alone_misses_what_all_miss():
+    assert finding_missed(missed_by({"a": {1, 2}}), 10, 5, 3) == (
+        "3 of 5 relevant documents are missed by all in the first 10")
+    assert finding_missed(missed_by({"a": {1, 2}, "b": {2}}), 10, 5, 3).startswith(
+        "In the first 10, a finds 1 that b misses")
 
 
 def test_what_two_rankings_share_by_depth():

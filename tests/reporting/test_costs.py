@@ -160,3 +160,10 @@ def test_intervals_are_those_of_the_figures(bench):
     whole = figures[(figures["slice"] == "all") & (figures["protocol"] == "all")].set_index("measure").loc["nDCG@2"]
     assert frame.loc["mine", ["mean", "low", "high"]].tolist() == pytest.approx(whole[["mean", "low", "high"]].tolist())
     assert frame["front"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("steps", [[0, 1, 2], [0, 10, 20], [0, 0.1, 0.3]])
+def test_columns_are_as_wide_as_their_steps(steps):
+    frame = pd.DataFrame({"query": [3, 4, 5], "claim": [1, 2, 1]}, index=steps)
+    bars = plots.grouped_columns(frame, "t", "x", "y").axes[0].patches
+    assert {round(bar.get_width() / (steps[1] - steps[0]), 9) for bar in bars} == {0.4}

@@ -306,6 +306,15 @@ def test_the_command_makes_the_run_of_the_experiment(collection, params, module,
     assert "7 documents are to be reranked" in capsys.readouterr().err
 
 
+def test_the_command_says_how_many_queries_failed(collection, params, module, capsys):
+    given_ = params(f"{module(LENGTH.replace('for d in documents]', 'for d in documents][1:]'))}:longest")
+    first = retrieve(collection, "bm25", given_)
+    assert main(["rerank", str(first.folder), "--collection", collection.source, "--with", given_.rerank_with,
+                 "--outputs", given_.outputs]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.split()) == 1 and "6 of 7 queries failed, so that the run is INCOMPLETE" in told.err
+
+
 # --- a cross-encoder ------------------------------------------------------------------------------
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
