@@ -299,7 +299,8 @@ def _score(options) -> None:
     for name in names:
         values = evaluation.values[name]
         mean = evaluation.mean(name)
-        figures[name] = {"mean": None if math.isnan(mean) else mean,
+        left_out = 0 if values.isna().all() else int(values.isna().sum())
+        figures[name] = {"mean": None if math.isnan(mean) else mean, "n": len(values) - left_out,
                          "per_query": None if values.isna().all() else values.dropna().to_dict()}
     result = {"queries": len(evaluation.values), "missing": evaluation.hits.missing,
               "without_positives": evaluation.without_positives, "own_entries": own}
@@ -592,10 +593,13 @@ def _require_positive(options) -> None:
     """Raises ParamsError for a number that can't be one of its kind."""
     least = {"max_tokens": 1, "parallel": 1, "retries": 0, "limit": 1, "seed": 0, "price_in": 0, "price_out": 0,
              "timeout": 0.001, "copy_limit": 0}
+    most = {"copy_limit": 1}
     for name, value in ((n, getattr(options, n)) for n in least):
-        if value is not None and not least[name] <= value < float("inf"):
-            flag = "--" + name.replace("_", "-")
-            raise ParamsError(f"{flag} {value} is no such number", flag, f"Give one from {least[name]}")
+        if value is not None and not (least[name] <= value <= most.get(name, value) and value < float("inf")):
+            flag, upto = "--" + name.replace("_", "-"), f" to {most[name]}" if name in most else ""
+            raise ParamsError(f"{flag} {value} is no such number", flag, f"Give one from {least[name]}{upto}")
+    if (options.price_in is None) != (options.price_out is None):
+        raise ParamsError("one price is given, of two", "--price-in, --price-out", "Give both, or neither")
 
 
 def _print_built(folder: Path) -> None:

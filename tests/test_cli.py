@@ -69,9 +69,9 @@ def test_a_run_is_scored(capsys, tmp_path, made, kind):
     assert {k: found[k] for k in KEYS} == {
         "queries": 2, "missing": 1, "without_positives": 1, "own_entries": 1, "measures": {
             # without its own entry q1 has d3, then d1
-            "RR": {"mean": 0.25, "per_query": {"q1": 0.5, "q2": 0.0}},
-            "R@1": {"mean": 0.0, "per_query": {"q1": 0.0, "q2": 0.0}},
-            "GoldCoverage@2": {"mean": pytest.approx(1 / 3), "per_query": None}}}
+            "RR": {"mean": 0.25, "n": 2, "per_query": {"q1": 0.5, "q2": 0.0}},
+            "R@1": {"mean": 0.0, "n": 2, "per_query": {"q1": 0.0, "q2": 0.0}},
+            "GoldCoverage@2": {"mean": pytest.approx(1 / 3), "n": 2, "per_query": None}}}
 
 
 def test_the_protocol_decides_what_counts(capsys, tmp_path, made):

@@ -144,6 +144,14 @@ def test_without_yes_it_says_what_it_costs_and_sends_nothing(command, serving, c
     assert server.calls == [] and not (tmp_path / "plain").exists()
 
 
+@pytest.mark.parametrize("given", [("--copy-limit", "7"), ("--copy-limit", "nan"), ("--price-in", "1"),
+                                   ("--parallel", "0"), ("--price-out", "-1", "--price-in", "1")])
+def test_a_number_that_can_not_be_is_one_line(command, capsys, tmp_path, given):
+    assert command(*given) == 1
+    err = capsys.readouterr().err
+    assert given[0] in err and err.count("\n") == 1 and list(tmp_path.iterdir()) == []
+
+
 def test_from_the_miniature_to_a_frozen_set(command, serving, capsys, tmp_path, say_plainly, mini):
     server = serving(lambda h, claim: h.say(say_plainly(claim)))
     assert command("--base", server.base, "--yes") == 0
