@@ -95,7 +95,8 @@ def card_of(created="20300102T030405Z", note="", figures=FIGURES, search=1, answ
         answered = stated["sample"]["size"]
     run = SimpleNamespace(manifest=stated, folder="runs/x", manifest_sha256="m",
                           table={"query_id": pd.Series(range(answered), dtype=object)})
-    collection = SimpleNamespace(entry=None, note=note, generation=stated["generation"],
+    collection = SimpleNamespace(entry=None, note=note, generation=stated["generation"], query_set=None,
+                                 registered_set=None,
                                  source="made", ids=lambda table: range(
                                      stated[{"corpus": "corpus_size"}.get(table, table)]))
     card = make_scorecard(collection, run, figures, Params(), Book(stated, search))

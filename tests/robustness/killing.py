@@ -15,7 +15,7 @@ import psutil
 from kit.files import ROOT
 from kit.pipeline import NOTEBOOKS
 
-PATIENCE = 300  # seconds, after which something hangs
+PATIENCE = 1200  # seconds, after which something hangs, on a busy machine too
 STATUS = {signal.SIGKILL: -signal.SIGKILL, signal.SIGTERM: 128 + signal.SIGTERM,
           signal.SIGINT: 128 + signal.SIGINT}
 
@@ -48,7 +48,7 @@ class Pipeline:
         except psutil.TimeoutExpired:
             family = [self.process, *self.process.children(recursive=True)]
             self.process.send_signal(how)
-            _, alive = psutil.wait_procs(family, PATIENCE / 10)
+            _, alive = psutil.wait_procs(family, PATIENCE / 40)
             assert not alive, f"{[p.cmdline() for p in alive]} outlive the pipeline"
         return self.end()[0]
 
