@@ -134,16 +134,18 @@ def odd_table(made: Built) -> pd.DataFrame:
 
 # --- lengths and overlap --------------------------------------------------------------------------
 
-def lengths(made: Built, step: int = 10) -> pd.DataFrame:
-    """Texts by their number of words, in steps (index, the step's lower end): a column for the queries
-    and, of a set made from claims, one for those."""
+def lengths(made: Built) -> pd.DataFrame:
+    """Texts by their number of words, in at most fifteen steps (index, as text): a column for the
+    queries and, of a set made from claims, one for those."""
     texts = {"query": [row["text"] for row in made.rows]}
     if made.sources:
         texts["claim"] = [made.sources[row["qid"]] for row in made.rows if row["qid"] in made.sources]
-    words = {name: pd.Series([len(t.split()) // step * step for t in held]) for name, held in texts.items()}
+    words = {name: pd.Series([len(t.split()) for t in held]) for name, held in texts.items()}
     top = max(int(w.max()) for w in words.values())
-    return pd.DataFrame({name: w.value_counts() for name, w in words.items()}).reindex(
-        range(0, top + 1, step), fill_value=0).fillna(0).astype(int).rename_axis("words, from")
+    step = next(s for s in (10**power * n for power in range(1, 9) for n in (1, 2, 5)) if top < 15 * s)
+    counts = pd.DataFrame({name: (w // step).value_counts() for name, w in words.items()})
+    counts = counts.reindex(range(top // step + 1)).fillna(0).astype(int)
+    return counts.set_axis([f"{n * step}–{(n + 1) * step - 1}" for n in counts.index]).rename_axis("words")
 
 
 def lengths_said(made: Built) -> str:
