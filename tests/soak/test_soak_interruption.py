@@ -29,7 +29,7 @@ def test_a_pipeline_that_is_stopped_anywhere_is_finished_by_the_same_command(tmp
         assert status in (0, STATUS[how]), (home / "said").read_text()
         killed[notebook] += status != 0
         if how != signal.SIGKILL:
-            assert [f.name for f in home.iterdir()] == ["said"]
+            assert not list(home.glob("kit-*"))  # torch keeps a folder of its own there
         if n % IN_A_ROW == IN_A_ROW - 1:
             status, said = Pipeline(ARGUMENTS, outputs, tmp_path / f"through-{n}").end()
             assert status == 0, said
