@@ -115,7 +115,7 @@ def attack(made: Path, folder: Path, patch) -> None:
 @pytest.fixture(scope="module")
 def pages(outputs) -> list[Path]:
     found = sorted((outputs / "site").rglob("*.html"))
-    assert len(found) == 3 + 2 + 3 + 7 + 1  # whole site, environments, cards, notebooks of both
+    assert len(found) == 3 + 2 + 3 + 9 + 1  # whole site, environments, cards, notebooks of both
     return found
 
 
