@@ -4,14 +4,13 @@ Papers, numbers and judgements are made up (`kit.collection.miniature.trials`). 
 figure of it means anything.
 """
 
-import shutil
 from pathlib import Path
 
 from kit.building import litigation, query_set
 from kit.building.judging import Audit, Judging
+from kit.building.made_up import kept
 from kit.collection.miniature.trials import write_papers
 from kit.collection.sources import open_collection
-from kit.files import digest_of, digest_of_file, made_whole, outputs_folder, work_folder
 
 NAME = "mini-trials"
 TABLES = ("patents.tsv", "publications.csv", "documents.tsv")
@@ -22,11 +21,7 @@ UNJUDGED = 12  # of the sample, so that the page shows what is still to be done
 
 def folder() -> Path:
     """The folder of the set; built on first use, then reopened."""
-    home = outputs_folder() / "cache" / f"{NAME}-{_sources()[:12]}"
-    if not home.is_dir():
-        with work_folder() as work, made_whole(home) as part:
-            shutil.copytree(_build(work), part, dirs_exist_ok=True)
-    return home
+    return kept(NAME, _build)
 
 
 def _build(work: Path) -> Path:
@@ -45,9 +40,3 @@ def claim_counts(collection) -> dict[str, int | None]:
     """{corpus id: how many claims it has, None where they are not all there}."""
     return {name: litigation.count_claims(claims) for batch in collection.batches("corpus", ["doc_id", "claims"])
             for name, claims in zip(batch["doc_id"], batch["claims"])}
-
-
-def _sources() -> str:
-    """sha256 over the code that the set is made by, and the data that it is made from."""
-    code = [digest_of_file(p) for p in sorted(Path(__file__).parent.rglob("*.py"))]
-    return digest_of([code, open_collection("mini").fingerprints])

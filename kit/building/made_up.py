@@ -5,6 +5,7 @@ each kind; the judgements are made up as well. It is never frozen, and no figure
 """
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from kit.building import natural_language, query_set
@@ -31,10 +32,15 @@ NOS = {4: ("complete", "one of its parts is missing"), 13: ("plain", "it still r
 
 def folder() -> Path:
     """The folder of the set; built on first use, then reopened."""
-    home = outputs_folder() / "cache" / f"{NAME}-{_sources()[:12]}"
+    return kept(NAME, _build)
+
+
+def kept(name: str, build: Callable[[Path], Path]) -> Path:
+    """The folder of a made-up set. build: makes it below a work folder, on first use."""
+    home = outputs_folder() / "cache" / f"{name}-{_sources()[:12]}"
     if not home.is_dir():
         with work_folder() as work, made_whole(home) as part:
-            shutil.copytree(_build(work), part, dirs_exist_ok=True)
+            shutil.copytree(build(work), part, dirs_exist_ok=True)
     return home
 
 
