@@ -9,7 +9,7 @@ import threading
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from kit.errors import KitError, MeasureError, ParamsError
+from kit.errors import KitError, MeasureError, ParamsError, memory_ran_out
 from kit.files import find_path, safe_name
 from kit.params import load_params, make_params
 from kit.visible import Screen
@@ -53,17 +53,25 @@ def _main(arguments: list[str] | None) -> int:
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         return 1
-    except OSError as error:  # a full disk, a folder that can't be written
-        print(f"kit: {error.strerror or error} ({error.filename or 'no file named'}). "
-              "Check the folder's space and permissions", file=sys.stderr)
-        return 1
-    except MemoryError as error:
-        print(f"kit: the memory ran out ({error or 'no size named'}). Close other programs, or take a "
-              "machine with more; the same command goes on from here", file=sys.stderr)
+    except Exception as error:
+        if (known := _of_the_machine(error)) is None:
+            raise
+        print(f"kit: {known}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as error:
         print("kit: stopped; the same command goes on from here", file=sys.stderr)
         return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
+
+
+def _of_the_machine(error: Exception) -> KitError | None:
+    """What the kit says where memory runs out, a disk is full, or a folder can't be written."""
+    if memory_ran_out(type(error).__name__, str(error)):
+        return KitError("the memory ran out", str(error)[:200] or "no size named",
+                        "Close other programs, or take a machine with more; the same command goes on from here")
+    if isinstance(error, OSError):
+        return KitError(error.strerror or str(error), error.filename or "no file named",
+                        "Check the folder's space and permissions")
+    return None
 
 
 class _Parser(argparse.ArgumentParser):

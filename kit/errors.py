@@ -56,3 +56,20 @@ class LedgerError(KitError):
 
 class RuleError(ScorecardError):
     """A figure, card or comparison that breaks one of the seven rules; the message names it."""
+
+
+NO_MEMORY = ("can't start new thread", "not enough memory", "can't allocate memory", "Cannot allocate memory",
+             "failed to map segment")  # how Python, torch and the C library say it
+
+
+def memory_ran_out(kind: str, said: str) -> bool:
+    """Whether an error of this class, with this text, is the machine's memory, whatever its class."""
+    return kind.endswith("MemoryError") or any(words in said for words in NO_MEMORY)
+
+
+def let_memory_pass(error: BaseException) -> None:
+    """Raises MemoryError where that is what an error, or the one behind it, comes of: for those who
+    catch whatever a library raises, so as not to blame a file or a model for it."""
+    for one in (error, error.__cause__, error.__context__):
+        if one is not None and memory_ran_out(type(one).__name__, str(one)):
+            raise MemoryError(str(one)) from error

@@ -183,13 +183,13 @@ def _explained(notebook: Path, kept: Path, error) -> NotebookError:
         return NotebookError(f"{notebook.stem}: {error.evalue}")
     said = error.evalue.splitlines()[0] if error.evalue else ""
     place = f"cell {error.exec_count} of {notebook.stem}"
+    if errors.memory_ran_out(error.ename, said):
+        return NotebookError(f"the memory ran out in {place}: {said}", kept,
+                             f"Close other programs, or take a machine with more. {GOES_ON}")
     builtin = getattr(builtins, error.ename, None)
     if isinstance(builtin, type) and issubclass(builtin, OSError):
         return NotebookError(f"{place} can't read or write: {said}", kept,
                              f"See to the disk's space and the folder's rights. {GOES_ON}")
-    if error.ename.endswith("MemoryError"):
-        return NotebookError(f"the memory ran out in {place}: {said}", kept,
-                             f"Close other programs, or take a machine with more. {GOES_ON}")
     return NotebookError(f"{place} failed: {error.ename}: {said}", kept,
                          "Open the notebook at that place to see the whole error")
 

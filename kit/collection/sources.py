@@ -46,7 +46,7 @@ from kit.collection.schema import (
     column_faults,
     find_faults,
 )
-from kit.errors import CollectionError
+from kit.errors import CollectionError, let_memory_pass
 from kit.files import find_path, is_there, safe_name
 
 datasets.disable_progress_bars()  # a notebook keeps no trail of them
@@ -339,6 +339,7 @@ def _open_table(where: str, layout: Layout, table: str, revision: str | None, st
     except CollectionError:
         raise
     except Exception as error:  # every reader raises its own kind
+        let_memory_pass(error)
         raise _explained(where, table, error) from error
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kit.errors import SearchError
+from kit.errors import SearchError, let_memory_pass
 from kit.retrieval.encode import read_heads
 from kit.retrieval.models import locate_model
 
@@ -53,6 +53,7 @@ class CrossEncoder:
                 self._source, revision=self.given["revision"] if self.given["from"] == "hub" else None,
                 device=self.given["device"], trust_remote_code=False, model_kwargs={"use_safetensors": True})
         except Exception as error:  # hub, file and format errors come in many kinds
+            let_memory_pass(error)
             raise SearchError(f"the cross-encoder can't be loaded: {type(error).__name__}: {error}", self._source,
                               "Give a sentence-transformers cross-encoder without code of its own, as a folder "
                               "or as a hub id that is cached or can be reached") from error

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from kit.collection.cached import hub_answers
-from kit.errors import SearchError
+from kit.errors import SearchError, let_memory_pass
 from kit.progress import Tally
 from kit.retrieval.system import one_line
 from kit.retrieval.vectors import Encoded
@@ -211,6 +211,7 @@ def load(source: str, revision: str | None, device: str | None, advice: str = ""
     except SearchError:
         raise
     except Exception as error:  # hub, file and format errors come in many kinds
+        let_memory_pass(error)
         if "trust_remote_code" in str(error):  # the library's advice, for which there is no parameter
             raise SearchError("the model brings code of its own, which the kit does not run", source,
                               "Give a model that needs none") from error

@@ -22,9 +22,10 @@ def scored(bench):
 
 
 def tables(text: str) -> list[str]:
-    """The tables of figures of a page or a sheet."""
+    """The tables of figures of a page or a sheet; those without heads hold facts."""
     text = re.sub(r"Smallest difference.*?\n\n(\|.*\n)+", "", text)  # these are no figures
-    return re.findall("<table.*?</table>", text, re.DOTALL) + re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    return re.findall("<table.*?</table>", text, re.DOTALL) + [
+        table for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE) if not table.startswith("|  |")]
 
 
 def test_every_table_with_all_queries_or_in_has_out(bench, scored):

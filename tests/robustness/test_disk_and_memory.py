@@ -1,6 +1,7 @@
 """A disk that is full, a folder that can't be written, memory that runs out: one clear line, and
 what was there before is untouched."""
 
+import errno
 import hashlib
 import os
 import re
@@ -11,6 +12,8 @@ import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import stages
 from stages import assert_as_good_as, ended, small_experiment, started
@@ -178,3 +181,16 @@ def test_memory_that_runs_out_is_one_line_and_the_run_goes_on_elsewhere(
     status, said = ended(started(stages.stages, values, home=tmp_path))
     assert status == 0, said
     assert_as_good_as(tmp_path / "outputs", whole)
+
+
+@pytest.mark.parametrize("error", [
+    MemoryError(), pa.lib.ArrowMemoryError("malloc of size 64 failed"), RuntimeError("can't start new thread"),
+    OSError(errno.ENOMEM, "Cannot allocate memory"),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory")])
+def test_a_reader_without_memory_blames_no_file(error, make_collection, tmp_path, monkeypatch, capsys):
+    def read_schema(stream):
+        raise error
+
+    monkeypatch.setattr(pq, "read_schema", read_schema)
+    assert main(["audit", str(make_collection(tmp_path))]) == 1
+    assert capsys.readouterr().err.startswith("kit: the memory ran out (")
