@@ -3,6 +3,9 @@
 from collections.abc import Callable
 
 import numba
+from numba.core import event
+
+from kit.progress import say
 
 
 def compiled(function: Callable) -> Callable:
@@ -15,3 +18,17 @@ def compiled(function: Callable) -> Callable:
         return numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:  # no folder to keep it in
         return numba.njit(nogil=True)(function)
+
+
+class _Told(event.Listener):
+    """Says that a loop is compiled: else the step before it seems to stand still."""
+
+    def on_start(self, event) -> None:
+        """Compiling begins; it does not where machine code is kept."""
+        say("compiling, once on a machine")
+
+    def on_end(self, event) -> None:
+        """The next step speaks for itself."""
+
+
+event.register("numba:compile", _Told())
