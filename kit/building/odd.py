@@ -21,6 +21,7 @@ CHECKS = {  # name: (whether it keeps the answer out, what it means)
     "refusal": (True, "the model declines to answer"),
     "boilerplate": (True, "it speaks about itself, as in 'Here is a paraphrase'"),
     "copy": (True, "too many of its word sequences stand in the claim"),
+    "repeats itself": (True, "too many of its word sequences come again in it, as of a model in a loop"),
     "publication number": (True, "it holds a publication number, which would give the golds away"),
     "same as another": (True, "another claim got the same answer"),
     "number lost": (False, "a number of the claim, or its unit, is not in it"),
@@ -60,10 +61,12 @@ _NAMES = dict(enumerate("zero one two three four five six seven eight nine ten e
 @dataclass(frozen=True)
 class Limits:
     """n: words a sequence. copy: share of an answer's sequences that may stand in the claim, at most.
+    again: share of them that may have come before in the answer, at most.
     shortest, longest: words of the answer by words of the claim."""
 
     n: int = 5
     copy: float = 0.5
+    again: float = 0.3
     shortest: float = 0.2
     longest: float = 1.5
 
@@ -130,6 +133,9 @@ def oddities(claim: str, text: str, limits: Limits, numbers: Iterable[str] = ())
     share = overlap(claim, text, limits.n)
     if share > limits.copy:
         found.append(Odd("copy", f"{share:.2f} of its sequences of {limits.n} words"))
+    share = repeated(text, limits.n)
+    if share > limits.again:
+        found.append(Odd("repeats itself", f"{share:.2f} of its sequences of {limits.n} words came before"))
     if leak := leaked(text, claim, numbers):
         found.append(Odd("publication number", leak[:80]))
     lost, added = compare_numbers(claim, text)
@@ -146,13 +152,22 @@ def oddities(claim: str, text: str, limits: Limits, numbers: Iterable[str] = ())
 def overlap(source: str, text: str, n: int = 5) -> float:
     """The share of the text's sequences of n words, in small letters, that stand in the source; of a
     text of fewer words, whether all of it does."""
-    mine, theirs = ([w.lower() for w in WORD.findall(t)] for t in (text, source))
-    n = min(n, len(mine))
+    n = min(n, len(WORD.findall(text)))
     if not n:
         return 0.0
-    there = {tuple(theirs[i:i + n]) for i in range(len(theirs) - n + 1)}
-    sequences = [tuple(mine[i:i + n]) for i in range(len(mine) - n + 1)]
-    return sum(s in there for s in sequences) / len(sequences)
+    there, mine = set(_sequences(source, n)), _sequences(text, n)
+    return sum(s in there for s in mine) / len(mine)
+
+
+def repeated(text: str, n: int = 5) -> float:
+    """The share of the text's sequences of n words, in small letters, that came before in it."""
+    said = _sequences(text, n)
+    return 1 - len(set(said)) / len(said) if said else 0.0
+
+
+def _sequences(text: str, n: int) -> list[tuple[str, ...]]:
+    words = [w.lower() for w in WORD.findall(text)]
+    return [tuple(words[i:i + n]) for i in range(len(words) - n + 1)]
 
 
 def leaked(text: str, claim: str, numbers: Iterable[str] = ()) -> str:

@@ -14,6 +14,7 @@ from kit.building.odd import (
     oddities,
     overlap,
     read_answer,
+    repeated,
 )
 
 CLAIM = ("A valve (10) comprising a seat of 2.5 mm and a spring (12a, 14) bent by 30 % in three steps, wherein the "
@@ -74,6 +75,18 @@ def test_the_overlap_is_that_of_a_slow_count(source, text, n):
     n = len(sequences[0]) if sequences else n
     found = [any(source[j:j + n] == s for j in range(len(source) - n + 1)) for s in sequences]
     assert overlap(" ".join(source), " ".join(text), n) == (sum(found) / len(found) if found else 0)
+
+
+@pytest.mark.parametrize(("text", "share"), [
+    ("a valve that shuts a pipe " * 4, 1 - 6 / 20), ("valve " * 30, 1 - 1 / 26), ("a valve that shuts", 0.0),
+    ("A valve that shuts a pipe, and a lid that shuts a pipe too", 0.0)])
+def test_what_comes_again_is_a_share_of_word_sequences(text, share):
+    assert repeated(text) == pytest.approx(share)
+
+
+def test_an_answer_in_a_loop_is_kept_out_whatever_its_length():
+    assert "repeats itself" in checks("it shuts a pipe by a thing that turns " * 3, longest=99)
+    assert CHECKS["repeats itself"][0]
 
 
 def test_a_copy_is_one_above_the_limit():
