@@ -66,7 +66,7 @@ def against(evaluations: dict[str, Evaluation], costs: dict[str, float | None], 
 
 def finding(frame: pd.DataFrame, measure: str, dear: str) -> str:
     """The title of the picture. frame: as `against` gives it, of systems whose cost is known; dear: what more
-    cost is, such as slower."""
+    cost is, slower or dearer."""
     beaten = frame[~frame["front"]]
     if len(frame) == 1:
         return f"{frame.index[0]}: {measure} {frame['mean'].iloc[0]:.3f}, and no other to hold it against"
@@ -80,12 +80,14 @@ def finding(frame: pd.DataFrame, measure: str, dear: str) -> str:
     if order["mean"].nunique() == 1:
         return f"All have the same {measure} at the same cost"
     low, high = order.iloc[0], order.iloc[-1]
-    return (f"More {measure} is {dear}: from {low['mean']:.3f} of {order.index[0]} to {high['mean']:.3f} of "
-            f"{order.index[-1]}{_times(low['cost'], high['cost'])}")
+    return (f"{order.index[-1]} has {high['mean'] - low['mean']:.3f} more {measure} than {order.index[0]}, and "
+            f"{_more(low['cost'], high['cost'], dear)}")
 
 
-def _times(low: float, high: float) -> str:
-    return f", for {high / low:.3g} times as much" if low > 0 else ""
+def _more(low: float, high: float, dear: str) -> str:
+    """How much more the dearest is than the cheapest, as a ratio where there is one."""
+    takes, as_much = {"slower": ("takes", "as long"), "dearer": ("costs", "as much")}[dear]
+    return f"{takes} {high / low:.3g} times {as_much}" if low > 0 else f"is {dear}"
 
 
 def show_prices(cards: list, evaluations: dict[str, Evaluation], measure: str, params: Params) -> None:

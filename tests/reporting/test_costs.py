@@ -40,7 +40,7 @@ def test_a_title_says_who_is_beaten_or_what_more_costs(rows):
         assert not frame.loc[loser, "front"] and frame.loc[winner, "front"]
         assert frame.loc[winner, "cost"] <= frame.loc[loser, "cost"] and frame.loc[winner, "mean"] >= frame.loc[loser, "mean"]
     elif len(rows) > 1 and len(set(rows)) > 1:
-        low, high = re.search(r"of (s\d+) to .* of (s\d+)", told).groups()
+        high, low = re.search(r"(s\d+) has .* than (s\d+), and (?:costs|is dearer)", told).groups()
         assert frame.loc[low, "mean"] < frame.loc[high, "mean"] and frame.loc[low, "cost"] < frame.loc[high, "cost"]
 
 
