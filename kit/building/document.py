@@ -40,8 +40,9 @@ class Token(NamedTuple):
     end: int
 
 
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"  # of a footnote: no token, and no part of one
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d+|'\d{3}(?!\d)|"
-                    r"[^\W\d_](?:\w|['&-](?=\w)|\.(?=[^\W\d_]\b))*|\S")
+                    rf"[^\W\d_{_RAISED}](?:[^\W{_RAISED}]|['&-](?=\w)|\.(?=[^\W\d_]\b))*|[^\s{_RAISED}]")
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,9 @@ _HEADING = re.compile(r"^[ \t`]*(?:[IVX]{1,5}|[A-Z]|\d{1,2})\.[ \t]+[A-Z][^\n]{0
 _LINE = re.compile(r"^[ \t`]*([^\n]{8,90}?)[ \t\r]*$", re.MULTILINE)
 _RUNNING = re.compile(r"IPR\d|\bPatent\b|PATENT|Petition|PETITION|RESPONSE|Response")
 PAGES = 4  # a line that stands so often is a page's header
-_GAP = re.compile(r"(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|[\s`]{2,}|[^\S ]|`")
+_GAP = re.compile(r"(?P<hyphen>(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|"  # "obvi-ous", "Smith-Jones"
+                  r"(?<=[a-z]-)[ \t\r]{0,9}\n[ \t`]{0,40}(?=[A-Z][a-z]))|"
+                  r"[\s`]*(?:(?<!\S)\|(?!\S)[\s`]*)+|[\s`]{2,}|[^\S ]|`")  # a bar that stands alone is a table's rule
 
 
 def _plain(text: str) -> tuple[str, list[int], list[int]]:
@@ -138,7 +141,7 @@ def _plain(text: str) -> tuple[str, list[int], list[int]]:
     pieces, at = [], 0  # (its text, its place in `text`)
     for gap in _gaps(text):
         pieces.append((text[at:gap.start()], at))
-        if gap.re is not _GAP or not gap[0].startswith("-"):
+        if gap.re is not _GAP or not gap["hyphen"]:
             pieces.append((" ", gap.start()))
         at = gap.end()
     pieces.append((text[at:], at))

@@ -132,7 +132,7 @@ class _Tables:
                 row, at = read
                 since = 0
                 yield row, at
-            elif self._half_row_at(at + since):
+            elif "CS" in order and self._half_row_at(at + since):
                 self.broken.append(self.cells.tokens[at + since].start)
                 return
             else:
@@ -156,13 +156,21 @@ class _Tables:
             else:
                 while cells.word(at) in (":", "-", ";") and got:
                     at += 1
-                read = cells.names_at(at)
+                read = self._names_at(at)
                 if not read and set(got.get("S", [()])[0]) & set(LEFT_OUT):
                     read = (at, (), False)
             if not read:
                 return None
             at, got[column] = read[0], read[1:]
         return self._made(i, at, got)
+
+    def _names_at(self, i: int):
+        """The names of a cell; a semicolon may stand between them."""
+        read = self.cells.names_at(i)
+        while read and self.cells.word(read[0]) == ";" and self.cells.is_defined(read[0] + 1):
+            end, names, open_end = self.cells.names_at(read[0] + 1)
+            read = end, read[1] + names, open_end
+        return read
 
     def _made(self, start: int, end: int, got: dict) -> tuple[Ground | None, int]:
         cells, claims, statutes = self.cells, got["C"][0], got["S"][0]
@@ -221,26 +229,28 @@ def _columns(order: str) -> str:
 
 VERBS = {"anticipated": ("102",), "anticipation": ("102",), "obvious": ("103",), "obviousness": ("103",),
          "unpatentable": (), "unpatentability": (), "invalid": (), "invalidity": ()}
-ACTIVE = {"anticipates": "102", "anticipate": "102", "renders": "103", "render": "103"}
+ACTIVE = {"anticipates": "102", "anticipate": "102", "renders": "103", "render": "103",
+          "rendered": "103"}
+AUXILIARY = frozenset("would have also thus therefore together collectively either does do not , and as".split())
 LINKS = frozenset("under pre-aia as being having been be is are was were would have rendered the subject matter of , "
                   "( ) pursuant to for reason because and or either alternatively in alternative on ground "
                   "grounds basis that at least it they challenged claim claims - : each '".split())
 _ELSEWHERE = re.compile(
-    r"\b(?:examiner|prosecution|re-?examin\w*|rejected|rejections?|district court|federal circuit|"
+    r"\b(?:examiner|prosecution|office action|applicants? (?:overcame|argu\w+|amend\w+|distinguish\w+)|"
+    r"substitute claims?|ITC|International Trade Commission|administrative law judge|"
+    r"the court (?:held|found|conclu\w+|affirm\w+)|re-?examin\w*|rejected|rejections?|district court|federal circuit|"
     r"litigation|co-?pending|parent (?:application|patent)|complaint|jury|infring\w+|"
-    r"(?:related|another|other|earlier|prior|previous|different|separate|parallel) "
+    r"(?:related|another|other|earlier|prior|previous|different|separate|parallel|companion|sister) "
     r"(?:proceedings?|matters?|cases?|patents?|petitions?|trials?|iprs?|inter partes)|"
+    r"patent owner's (?:expert|declarant|witness|counsel|position|argument|contention|view|theory)\w*|"
     r"patent owner (?:argue|contend|assert|respond|disagree|state|submit|maintain|dispute|conclude|note|"
     r"point)\w*)\b", re.IGNORECASE)
 _TRIAL = re.compile(r"\b(?:IPR|PGR|CBM|DER)\d{4}-\d{5}\b")
 _OTHER_PATENT = re.compile(
+    r"'(?P<whose>\d{3}) patent(?:'s|,? whose|,? of which) claims?\b|"
     r"\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
     r"(?P<number>(?:RE|D|PP)?\d{1,2}(?:,\d{3}){1,2}))")
 _LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}[A-Ha-h]?|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
-_AWAY = re.compile(r"(?:Related (?:Matters|Proceedings)|Prosecution History|Claim Construction|"
-                   r"Level of Ordinary Skill)\b(?! of the)")
-_BACK = re.compile(r" (?:[A-H]|[IVX]{1,4}|\d{1,2})\. (?=[A-Z])|\bGrounds?\b|\bChallenges?\b")
-
 
 class _Sentences:
     def __init__(self, cells: Cells, challenged: str, trials: frozenset[str]):
@@ -271,23 +281,9 @@ class _Sentences:
 
     # --- where it stands
 
-    @cached_property
-    def _away(self) -> list[tuple[int, int]]:
-        """Sections about something else, from their heading to the next."""
-        made, at = [], 0
-        for heading in _AWAY.finditer(self.plain):
-            if heading.start() < at or not re.search(r"(?:^|[A-Z0-9]\. ?|\d )$",
-                                                     self.plain[max(0, heading.start() - 4):heading.start()]):
-                continue
-            back = _BACK.search(self.plain, heading.end(), heading.end() + 6_000)
-            at = back.start() if back else heading.end()
-            made.append((heading.start(), at))
-        return made
-
     def _is_own(self, place: int) -> bool:
         """Whether the sentence at the place speaks of this trial's own grounds."""
-        n = bisect_right(self._away, (place, len(self.plain))) - 1
-        if n >= 0 and self._away[n][0] <= place < self._away[n][1]:
+        if self.cells.names.is_away(place):
             return False
         start, end = self.cells.document.sentence(place)
         if start not in self._judged:
@@ -299,8 +295,9 @@ class _Sentences:
             return False
         if self.challenged:
             for other in _OTHER_PATENT.finditer(sentence):
-                digits = re.sub(r"\D", "", other["tail"] or other["number"])
-                if not self.challenged.endswith(digits) and "claim" in sentence[:other.start()].lower()[-90:]:
+                digits = re.sub(r"\D", "", other["whose"] or other["tail"] or other["number"])
+                of_claims = other["whose"] or "claim" in sentence[:other.start()].lower()[-90:]
+                if not self.challenged.endswith(digits) and of_claims:
                     return False
         return bool(_LABEL.search(sentence)) or not _ELSEWHERE.search(sentence)
 
@@ -358,6 +355,9 @@ class _Sentences:
             elif read := cells.statute_at(at):
                 at, told, _ = read
                 stated += told
+            elif word == "(" and claims and cells.is_defined(at + 1) and self._closes(cells.names_at(at + 1)):
+                names = cells.names_at(at + 1)  # "Obviousness of Claim 9 (A and B)"
+                break
             elif word in LINKS:
                 at += 1
             else:
@@ -380,6 +380,9 @@ class _Sentences:
         statutes = [s for s in inferred if s] or stated or self._statute_before(i, start)
         sought = tuple(s for s in dict.fromkeys(statutes) if s in SOUGHT)
         return end, Ground(claims, sought, named, "sentence", start, stop)
+
+    def _closes(self, names: tuple) -> bool:
+        return self.cells.word(names[0]) == ")"
 
     def _same_sentence(self, i: int, stop: int) -> bool:
         return i < len(self.cells.tokens) and self.cells.tokens[i].start < stop
@@ -419,16 +422,17 @@ class _Sentences:
         verb = i
         if word == "obvious":
             return None  # read at its verb, "renders"
-        if word in ("renders", "render") and "obvious" not in cells.low[i:i + REACH]:
+        if ACTIVE[word] == "103" and "obvious" not in cells.low[i:i + REACH]:
             return None
         claims = self._claims_behind(i, 8)
         if not claims or cells.tokens[claims[0] - 1].start >= stop:
             return None
-        for first in range(max(verb - REACH, cells.behind(start)), verb):
+        head = next(at for at in range(verb, -1, -1) if cells.word(at - 1) not in AUXILIARY)
+        for first in range(max(verb - REACH, cells.behind(start)), head):
             if cells.word(first - 1) in ("and", "of", "view", "with", ",") and first > cells.behind(start):
                 continue
             names = cells.names_at(first)
-            if names and names[0] == verb:
+            if names and head <= names[0] <= verb:
                 return claims[0], Ground(claims[1], (ACTIVE[word],), names[1], "sentence", start, stop)
         return None
 

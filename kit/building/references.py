@@ -8,8 +8,8 @@ round, or without quotes. Definitions have a strength; of a name the strongest c
 """
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kit.building import numbers
@@ -29,7 +29,17 @@ _KIND = r"(?: ?-?[ABCEPSH]\d\b| [AE]\b|A\b)?"
 _APART = r"\d{1,2}(?: ?, ?\d{3}){2}(?![\d/]|,\d)"  # of a text layer, or over two lines: 9, 142 ,411
 _DIGITS = (rf"(?:{_APART}|(?:(?:RE|PP|D|H|T)\.? ?)?"
            r"(?:\d{1,2}(?:,\d{3}){2}|\d{1,3},\d{3}|\d{7,8}|\d{4,6})(?![\d/]|,\d))")
+_LIKE = r"[\dIlOoSBZ|]"  # digits, and what a text layer makes of them
+_MANY = r"(?=(?:[,./ ]?[IlOoSBZ|]{0,2}[,./ ]?\d){4})"
+_BROKEN = (rf"(?-i:{_MANY}(?:(?=[\d,]*[IlOoSBZ|]){_LIKE}{{1,2}}(?:,{_LIKE}{{3}}){{2}}(?![\w,])|"
+           rf"(?=\d{{1,2}}(?:,\d{{3}})?\.)\d{{1,2}}(?:[.,]\d{{3}}){{2}}(?![\w,])|"
+           rf"(?=\d*[IlOoS|])[\dIlOo]{_LIKE}{{6,7}}(?:[ABE]\d|A)?(?!\w)))")
+_BROKEN_YEAR = (rf"(?-i:{_MANY}(?=[\d ]*[IlOoSBZ|]|\d{{4}} ?/ ?\d*[IlOoSBZ|])[2Z][0Oo][\dIlOoS|]{{2}} ?/ ?"
+                rf"{_LIKE}{{6,7}}(?!\w))")
 _MENTION = re.compile("|".join([
+    rf"{_US}{_OFFICE} ?-?(?P<broken>{_BROKEN}|{_BROKEN_YEAR}){_KIND}",
+    rf"\b(?:Patent|Pat\.|Pub\.|Publication|Application|Appl\.)(?: Nos?\.?| Number| #)? ?"
+    rf"(?P<damaged>{_BROKEN}|{_BROKEN_YEAR}){_KIND}",
     rf"(?P<foreign>\b(?:{_ABROAD})\b{_OFFICE} ?(?:(?:{_CODES})\b)? ?[A-Z]{{0,2}}[ -]?\d[\d/.,-]{{2,16}}\d{_KIND}"
     rf"|\b(?:{_CODES})(?: (?:Pub|Publication|Patent|Pat|App|Application)\.?)?(?: Nos?\.?)? ?[-/]?[A-Z]{{0,2}} ?-?"
     rf"(?:\d{{1,2}}(?: \d{{3,4}}){{2,4}}|\d[\d/.,-]{{2,16}}\d)(?!\d){_KIND})",
@@ -45,8 +55,8 @@ _MENTION = re.compile("|".join([
 
 @dataclass(frozen=True)
 class Number:
-    """kind: patent, publication, application, foreign, or none of these (""). value: in its one form,
-    of a foreign one as stated. start, end: of the digits and all that belongs to them, in `plain`.
+    """kind: patent, publication, application, foreign, damaged (letters stand where digits must), or none
+    of these (""). value: in its one form, of a foreign or damaged one as stated. start, end: of the digits and all that belongs to them, in `plain`.
     bare: whether no word says what it is a number of."""
 
     kind: str
@@ -60,7 +70,8 @@ class Number:
 class Definition:
     """A name that a document gives to a number, or to a text without a patent number (number None).
 
-    start, end: of the definition's sentence in the plain reading.
+    start, end: of the definition's sentence in the plain reading. away: whether it stands in a section
+    about something else, such as related matters.
     """
 
     name: str
@@ -69,6 +80,7 @@ class Definition:
     strength: int
     start: int
     end: int
+    away: bool = False
 
 
 def find_numbers(document: Document) -> list[Number]:
@@ -81,6 +93,8 @@ def _number(found: re.Match) -> Number | None:
     stated, at = found[kind], found.span()
     if kind == "foreign":
         return Number("foreign", " ".join(stated.split()), *at)
+    if kind in ("broken", "damaged"):
+        return Number("damaged", stated, *at)
     if kind in ("publication", "joined"):
         value = numbers.publication(stated)
         return Number("publication", value, *at) if value else None
@@ -123,7 +137,9 @@ _NEVER = frozenset(
     "is was were be been has had do does did can could might must shall will "
     "pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese european "
     "german british french chinese korean international wo ep jp vol".split())
-SURNAMES = frozenset("page may march april june july august will case art".split())  # of _NEVER; names if defined
+SURNAMES = frozenset(  # names if they are defined, else the words that they are
+    "page may march april june july august will case art table figure column counsel court director level light office "
+    "order paper person plus still title well".split())
 
 
 def key(name: str) -> str:
@@ -171,8 +187,35 @@ class Names:
         """By the names' keys: the definitions of a name, all that the document has."""
         made: dict[str, list[Definition]] = {}
         for definition in _definitions(self.document, self.numbers):
-            made.setdefault(key(definition.name), []).append(definition)
+            if definition.exhibit[:1] not in ("2", "3"):  # of the patent owner and the Board
+                away = self.is_away((definition.number or definition).start)
+                made.setdefault(key(definition.name), []).append(replace(definition, away=away))
         return made
+
+    @cached_property
+    def _away(self) -> list[tuple[int, int]]:
+        """Sections about something else, from their heading to the next."""
+        plain, made, at = self.document.plain, [], 0
+        for heading in _AWAY.finditer(plain):
+            if heading.start() < at or not self._is_heading(heading.start()):
+                continue
+            back = _BACK.search(plain, heading.end(), heading.end() + 6_000)
+            at = back.start() if back else heading.end()
+            made.append((heading.start(), at))
+        return made
+
+    def _is_heading(self, place: int) -> bool:
+        """Whether words begin a section: behind its number, or at a line's start."""
+        if re.search(r"(?:^|[A-Z0-9]\. ?|\d )$", self.document.plain[max(0, place - 4):place]):
+            return True
+        there, text = self.document.place(place), self.document.text
+        return not text[text.rfind("\n", 0, there) + 1:there].strip(" \t`")
+
+    def is_away(self, place: int) -> bool:
+        """Whether a place of the plain reading is in a section on related matters, the prosecution, claim
+        construction or the level of skill."""
+        n = bisect_right(self._away, (place, len(self.document.plain))) - 1
+        return n >= 0 and place < self._away[n][1]
 
     @cached_property
     def exhibits(self) -> dict[str, list[Definition]]:
@@ -189,10 +232,17 @@ class Names:
         told = next((self.definitions[k] for k in _spellings(key(name)) if k in self.definitions), [])
         if not told and exhibit and exhibit < "2000":  # the petitioner's own exhibits
             told = self.exhibits.get(exhibit, [])
-        with_number = [d for d in told if d.number]
-        told = with_number or told
+        told = [d for d in told if d.number] or told
+        told = [d for d in told if not d.away] or told
         best = min((d.strength for d in told), default=0)
         return [d for d in told if d.strength == best]
+
+
+_AWAY = re.compile(r"(?:(?:Related|Other) (?:Matters?|Proceedings?|Litigations?|Cases)|RELATED (?:MATTERS|PROCEEDINGS|LITIGATION)|"
+                   r"Prosecution History|PROSECUTION HISTORY|Claim Construction|CLAIM CONSTRUCTION|"
+                   r"Level of Ordinary Skill|LEVEL OF ORDINARY SKILL|Patent Owner's Exhibits?)\b(?! of the)")
+_BACK = re.compile(r" (?:[A-H]|[IVX]{1,4}|\d{1,2})\. (?=[A-Z])|\b(?:Grounds?|GROUNDS?|Challenges?|CHALLENGES?)\b|"
+                   r"\b(?:Petitioner's )?Exhibit List|\bEXHIBIT LIST")
 
 
 def _definitions(document: Document, found: list[Number]):
