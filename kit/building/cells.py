@@ -18,13 +18,13 @@ SOUGHT, LEFT_OUT = ("102", "103"), ("101", "112")
 WORDS = {"anticipation": "102", "anticipated": "102", "anticipates": "102", "obviousness": "103",
          "obvious": "103"}
 FILLERS = frozenset("a an the of by on over combination combinations combined teaching teachings disclosure "
-                    "disclosures each either both any one or more at least alone primary prior reference "
+                    "disclosures each either both any one or more at least alone primary secondary tertiary prior reference "
                     "references system method device as well taught disclosed document "
-                    "documents patent publication".split())
+                    "documents patent publication inter alia".split())
 BETWEEN = frozenset("and or in view of further light with combination combined optionally together as evidenced "
                     "modified by plus taken alone either both the even considered also additional additionally "
                     "teachings disclosure disclosures alternatively well vs any one at least a still yet "
-                    "alternative when supplemented explained if necessary his her its own & + / ,".split())
+                    "alternative when without supplemented explained if necessary his her its own & + / ,".split())
 _BEFORE_STATUTE = frozenset("35 § . section sections sec s pre-aia under".split())
 JOINING = frozenset("and or view light with plus by vs & + / ,".split())
 COMMA, WORD = 1, 2  # what joins two names; a comma alone may also end their list
@@ -44,6 +44,8 @@ _ISSUERS = frozenset("jp wo ep us u.s de gb fr cn kr japanese european german br
                      "international".split())
 _TAIL = re.compile(r"(?:(?:JP|WO|EP|US|U\.S\.|DE|GB|FR|CN|KR) )?'\d{3}(?: (?:patent|publication|application|reference)\b)?",
                    re.IGNORECASE)
+_SKILLED = frozenset(", person posita posa phosita skilled artisan's posita's knowledge general ordinary".split())
+_ENUMERATOR = re.compile(r"\d{1,2}|[a-h]|i{1,3}|iv|vi?")
 _IN_PHRASE = re.compile(r"[a-z][a-z'-]*")  # words of "in view of the known hinge of Smith"
 
 
@@ -265,14 +267,22 @@ class Cells:
         while at - i < ITEMS:
             start = at
             at, joined = self._between(at)
-            if joined == WORD and {"view", "light", "with"} & set(self.low[start:at]):
-                at = self._behind_phrase(at)
+            if joined == WORD:
+                at = self._behind_phrase(start, at)
+            if several := self._run_together_at(at):
+                end = at = several[0]
+                found += several[1]
+                continue
             name = self._name_at(at) if joined or not found else None
             name = name or self._unread_at(start, at, joined)
-            if not name or not found and self.word(i) == ",":
+            if not name or not found and self.word(i) == "," and self.word(i + 1) != "inter":
                 break
             end = at = name[0]
             found.append(name[1])
+            if self._is_undefined_beside(name):  # "Mary Smith", of which only Smith is defined
+                end, more = self._name_at(at)
+                found.append(more)
+                at = end
         more = self._side_by_side(end, found)
         if more:
             end, found = more
@@ -288,6 +298,12 @@ class Cells:
             if word.isdigit() and len(word) <= 3 and at > i and self._glossary_at(at + 1):
                 at += 1  # of a footnote or a page: "Smith,3 Jones", "in view of 12 Jones"
                 continue
+            if word == "(" and self.word(at + 2) == ")" and _ENUMERATOR.fullmatch(self.word(at + 1)):
+                at += 3  # "over (1) Smith and (2) Jones"
+                continue
+            if word == "(" and at > i and self.word(at + 1) in ("ground", "grounds") and (closed := self._closed(at)):
+                at = closed  # "Smith alone (Ground 1) or with Jones"
+                continue
             if word not in FILLERS | BETWEEN or word in SURNAMES and self._is_surname(at):
                 break
             joined = max(joined, (word in JOINING) + (word in JOINING and word != ","))
@@ -298,14 +314,38 @@ class Cells:
         """Whether a word such as Light is a defined name here: not in "in Light of"."""
         return self.word(i + 1) != "of" and bool(self._glossary_at(i))
 
-    def _behind_phrase(self, i: int) -> int:
-        """Behind `known hinge of` in "in view of the known hinge of Smith"; i where there is none."""
-        for at in range(i, min(i + 8, len(self.tokens))):
-            if at > i and self.word(at - 1) in ("of", "in", "by", "from") and self._glossary_at(at):
+    def _behind_phrase(self, start: int, i: int) -> int:
+        """Behind `known hinge of` in "in view of the known hinge of Smith", and behind the knowledge of an
+        artisan where "as evidenced by Smith" or "and Smith" follows; i where there is none."""
+        of_art = i < len(self.tokens) and bool(_OF_ART.match(self.document.plain, self.tokens[i].start))
+        if not of_art and not {"view", "light", "with"} & set(self.low[start:i]):
+            return i
+        last = ("of", "in", "by", "from", *(("and", "with") if of_art else ()))
+        for at in range(i, min(i + (18 if of_art else 8), len(self.tokens))):
+            if at > i and self.word(at - 1) in last and self._glossary_at(at):
                 return at
-            if not _IN_PHRASE.fullmatch(self.tokens[at].text) or self.low[at] in ("claim", "claims", "that"):
+            if self.low[at] in ("claim", "claims", "that", "because", "is", "are") or not (
+                    _IN_PHRASE.fullmatch(self.tokens[at].text) or of_art and self.low[at] in _SKILLED):
                 break
         return i
+
+    def _run_together_at(self, i: int) -> tuple[int, list[Name]] | None:
+        """Defined names in one word, `Smith-Jones` for their combination."""
+        parts = self.tokens[i].text.split("-") if i < len(self.tokens) else []
+        if len(parts) < 2 or self._glossary_at(i) or not all(
+                part[:1].isupper() and (_norm(part),) in self._glossary.get(_norm(part), ()) for part in parts):
+            return None
+        at, made = self.tokens[i].start, []
+        for part in parts:
+            made.append(Name(part, at, at + len(part)))
+            at += len(part) + 1
+        return i + 1, made
+
+    def _is_undefined_beside(self, read: tuple[int, Name]) -> bool:
+        """Whether a name that nothing defines stands right before a defined one."""
+        end, name = read
+        return bool(not name.unread and not name.number and self.tokens[end - 1].end == name.end
+                    and self._glossary_at(end) and (_norm(name.text),) not in self._glossary.get(_norm(name.text), ()))
 
     def _unread_at(self, start: int, i: int, joined: int) -> tuple[int, Name] | None:
         """What stands at i, where the words from `start` to it say that a name must follow."""
@@ -316,7 +356,9 @@ class Cells:
         if not word or word[0].isdigit():
             return None
         capital = self.tokens[i].text[0].isupper()
-        if capital and word in _DOUBTFUL and not self.word(i + 1).isdigit():
+        if capital and len(word) == 1 and joined == WORD and word not in "ai":
+            goes_on = True  # "S mith"
+        elif capital and word in _DOUBTFUL and not self.word(i + 1).isdigit():
             more, again = self._between(i + 1)
             goes_on = bool(again and self._name_at(more))
         else:  # a defined name that lost its capital
@@ -347,7 +389,7 @@ class Cells:
         start, number, unread = self.tokens[i].start, self.names.at.get(self.tokens[i].start), False
         if number:
             end = self.behind(number.end)
-            named = self._given_name(end)
+            named = (end, self._named[number.start]) if number.start in self._named else self._given_name(end)
             end, label = named if named else (end, "")
             text = label or self.document.plain[number.start:number.end]
         elif read := (self._quoted_at(i) or self._admitted_at(i) or self._glossary_at(i)):
@@ -361,6 +403,12 @@ class Cells:
         name = Name(text, start, self.tokens[end - 1].end, number=number, unread=unread)
         end, exhibit = self._aside(end)
         return end, replace(name, exhibit=exhibit or (text[-4:] if re.fullmatch(r"Ex\. \d{4}", text) else ""))
+
+    @cached_property
+    def _named(self) -> dict[int, str]:
+        """By the places of numbers: the names in quotes that this document gives to them right there."""
+        told = [d for definitions in self.names.definitions.values() for d in definitions]
+        return {d.number.start: d.name for d in told if d.number and d.strength == 1}
 
     def _behind_initials(self, i: int) -> int:
         """The name behind `J. Q.`; i where no initials stand."""
@@ -412,17 +460,29 @@ class Cells:
 
     def _glossary_at(self, i: int) -> tuple[int, str] | None:
         """The longest defined name that begins here; a digit of a footnote may stick to its end."""
-        if i >= len(self.tokens) or not (self.tokens[i].text[0].isupper() or self.word(i)[0] in "'0123456789"
-                                         or self.tokens[i].text[0].islower() and self._small_first(i)):
+        told = self._beginning(i)
+        if not told or not (self.tokens[i].text[0].isupper() or self.word(i)[0] in "'0123456789"
+                            or self.tokens[i].text[0].islower() and self._small_first(i)):
             return None
-        for first in dict.fromkeys((_norm(self.word(i)), _bare(_norm(self.word(i))))):
-            for words in self._glossary.get(first, ()):
-                n = len(words)
-                here = [_norm(word) for word in self.low[i:i + n]]
-                if len(here) == n and (tuple(here) == words or (*here[:-1], _bare(here[-1])) == words):
-                    return i + n, " ".join(token.text for token in self.tokens[i:i + n - 1]
-                                           ) + " " * (n > 1) + self._as_written(i + n - 1, words[-1])
+        for words in told:
+            n = len(words)
+            here = [_norm(word) for word in self.low[i:i + n]]
+            if len(here) == n and (tuple(here) == words or (*here[:-1], _bare(here[-1])) == words):
+                return i + n, " ".join(token.text for token in self.tokens[i:i + n - 1]
+                                       ) + " " * (n > 1) + self._as_written(i + n - 1, words[-1])
         return None
+
+    def _beginning(self, i: int) -> list[tuple[str, ...]]:
+        """The defined names whose first word is the token, by its letters; each word is looked up once."""
+        word = self.word(i)
+        if word not in self._begun:
+            forms = dict.fromkeys((_norm(word), _bare(_norm(word)))) if word else ()
+            self._begun[word] = [words for first in forms for words in self._glossary.get(first, ())]
+        return self._begun[word]
+
+    @cached_property
+    def _begun(self) -> dict[str, list]:
+        return {}
 
     def _small_first(self, i: int) -> bool:
         """A defined name that begins small, such as iPhone: only with a capital further on."""
@@ -432,6 +492,10 @@ class Cells:
         text = self.tokens[i].text
         text = re.sub(r"'s?$", "", text)
         return _bare(text) if _norm(text) != word else text
+
+    def may_be_defined(self, i: int) -> bool:
+        """Whether a defined name begins with this word; `is_defined` looks at the whole of it."""
+        return bool(self._beginning(i))
 
     def is_defined(self, i: int) -> bool:
         """Whether a name begins here that a document of the trial defines."""

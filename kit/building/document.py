@@ -131,7 +131,8 @@ _HEADING = re.compile(r"^[ \t`]*(?:[IVX]{1,5}|[A-Z]|\d{1,2})\.[ \t]+[A-Z][^\n]{0
 _LINE = re.compile(r"^[ \t`]*([^\n]{8,90}?)[ \t\r]*$", re.MULTILINE)
 _RUNNING = re.compile(r"IPR\d|\bPatent\b|PATENT|Petition|PETITION|RESPONSE|Response")
 PAGES = 4  # a line that stands so often is a page's header
-_GAP = re.compile(r"(?P<hyphen>(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|"  # "obvi-ous", "Smith-Jones"
+_GAP = re.compile(r"[ \t\r]*\n[\s`]*[-–—] ?\d{1,3} ?[-–—][ \t\r]*\n[\s`]*|"  # the number of a page, - 14 -
+                  r"(?P<hyphen>(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|"  # "obvi-ous", "Smith-Jones"
                   r"(?<=[a-z]-)[ \t\r]{0,9}\n[ \t`]{0,40}(?=[A-Z][a-z]))|"
                   r"[\s`]*(?:(?<!\S)\|(?!\S)[\s`]*)+|[\s`]{2,}|[^\S ]|`")  # a bar that stands alone is a table's rule
 

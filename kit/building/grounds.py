@@ -78,14 +78,20 @@ def _same(name: Name) -> str:
 
 # --- tables ---------------------------------------------------------------------------------------
 
+_FIRST = frozenset("crgsb35pian§0123456789")  # of the words of a header, and of claims
+
+
 class _Tables:
     def __init__(self, cells: Cells):
         self.cells, self.left_out, self.broken = cells, [], []
 
     def rows(self):
         """The rows of every table, behind headers and without one."""
-        at = 0
-        while at < len(self.cells.tokens):
+        at, low = 0, self.cells.low
+        while at < len(low):
+            if not (low[at][0] in _FIRST or self.cells.may_be_defined(at)):
+                at += 1  # as most words
+                continue
             end, order = self._header_at(at)
             if order:
                 for row, end in self._rows_at(end, order):
@@ -102,7 +108,8 @@ class _Tables:
     def _header_at(self, i: int) -> tuple[int, str]:
         """Behind the words of a header, and the order of its columns; "" where they are no header."""
         cells = self.cells
-        if cells.tokens[i].text[0] not in "CRGSB35PIAN§" or cells.tokens[i].text[0].islower():
+        if cells.tokens[i].text[0] not in "CRGSB35PIAN§" or not (
+                cells.low[i] in ORDER or cells.low[i] in HEADER or cells.low[i].startswith("u.s.c")):
             return i, ""
         order, at, last = "", i, i
         while at < min(i + 40, len(cells.tokens)):
@@ -231,13 +238,15 @@ VERBS = {"anticipated": ("102",), "anticipation": ("102",), "obvious": ("103",),
          "unpatentable": (), "unpatentability": (), "invalid": (), "invalidity": ()}
 ACTIVE = {"anticipates": "102", "anticipate": "102", "renders": "103", "render": "103",
           "rendered": "103"}
-AUXILIARY = frozenset("would have also thus therefore together collectively either does do not , and as".split())
+AUXILIARY = frozenset("would have also thus therefore together collectively either does do not , and as each both independently likewise "
+                      "combination combinations references".split())
 LINKS = frozenset("under pre-aia as being having been be is are was were would have rendered the subject matter of , "
                   "( ) pursuant to for reason because and or either alternatively in alternative on ground "
                   "grounds basis that at least it they challenged claim claims - : each '".split())
 _ELSEWHERE = re.compile(
     r"\b(?:examiner|prosecution|office action|applicants? (?:overcame|argu\w+|amend\w+|distinguish\w+)|"
-    r"substitute claims?|ITC|International Trade Commission|administrative law judge|"
+    r"substitute claims?|notice of allowance|(?:invalidity|infringement) contentions|opposition division|counterpart|"
+    r"petitioners? (?:does|do|did) not (?:contend|assert|argue|allege|challenge)|ITC|International Trade Commission|administrative law judge|"
     r"the court (?:held|found|conclu\w+|affirm\w+)|re-?examin\w*|rejected|rejections?|district court|federal circuit|"
     r"litigation|co-?pending|parent (?:application|patent)|complaint|jury|infring\w+|"
     r"(?:related|another|other|earlier|prior|previous|different|separate|parallel|companion|sister) "
@@ -246,9 +255,10 @@ _ELSEWHERE = re.compile(
     r"patent owner (?:argue|contend|assert|respond|disagree|state|submit|maintain|dispute|conclude|note|"
     r"point)\w*)\b", re.IGNORECASE)
 _TRIAL = re.compile(r"\b(?:IPR|PGR|CBM|DER)\d{4}-\d{5}\b")
+_OTHER_TRIAL = re.compile(r"\b(\d{3,5}) (?:IPR|PGR|[Pp]etition|[Pp]roceeding)\b")
 _OTHER_PATENT = re.compile(
     r"'(?P<whose>\d{3}) patent(?:'s|,? whose|,? of which) claims?\b|"
-    r"\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
+    r"(?<!view )(?<!light )(?<!combination )(?<!teachings )\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
     r"(?P<number>(?:RE|D|PP)?\d{1,2}(?:,\d{3}){1,2}))")
 _LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}[A-Ha-h]?|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
 
@@ -292,6 +302,8 @@ class _Sentences:
 
     def _fits(self, sentence: str) -> bool:
         if any(found[0] not in self.trials for found in _TRIAL.finditer(sentence)) and self.trials:
+            return False
+        if any(not trial.endswith(of[1]) for of in _OTHER_TRIAL.finditer(sentence) for trial in self.trials):
             return False
         if self.challenged:
             for other in _OTHER_PATENT.finditer(sentence):

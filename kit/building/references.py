@@ -36,7 +36,7 @@ _BROKEN = (rf"(?-i:{_MANY}(?:(?=[\d,]*[IlOoSBZ|]){_LIKE}{{1,2}}(?:,{_LIKE}{{3}})
            rf"(?=\d*[IlOoS|])[\dIlOo]{_LIKE}{{6,7}}(?:[ABE]\d|A)?(?!\w)))")
 _BROKEN_YEAR = (rf"(?-i:{_MANY}(?=[\d ]*[IlOoSBZ|]|\d{{4}} ?/ ?\d*[IlOoSBZ|])[2Z][0Oo][\dIlOoS|]{{2}} ?/ ?"
                 rf"{_LIKE}{{6,7}}(?!\w))")
-_MENTION = re.compile("|".join([
+_MENTION = re.compile(r"\b(?=(?-i:[A-Z0-9pau]))(?:" + "|".join([  # few places begin one: it spares most of the time
     rf"{_US}{_OFFICE} ?-?(?P<broken>{_BROKEN}|{_BROKEN_YEAR}){_KIND}",
     rf"\b(?:Patent|Pat\.|Pub\.|Publication|Application|Appl\.)(?: Nos?\.?| Number| #)? ?"
     rf"(?P<damaged>{_BROKEN}|{_BROKEN_YEAR}){_KIND}",
@@ -50,7 +50,7 @@ _MENTION = re.compile("|".join([
     rf"(?:{_US}{_OFFICE} ?-?|\b(?:Patent|Pat\.)(?: Nos?\.?| Number| #)? ?)(?P<patent>{_DIGITS}){_KIND}",
     rf"(?<![$\d.,])\b(?P<bare>(?:RE ?\d{{2}},\d{{3}}|D ?\d{{3}},\d{{3}}|PP ?\d{{2}},\d{{3}}|"
     rf"\d{{1,2}}(?:,\d{{3}}){{2}}))(?![\d,/]){_KIND}",
-]), re.IGNORECASE)
+]) + ")", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ def _of_number(plain: str, number: Number, before: int, after: int):
         quoted += [(_name(name), 1, place) for place, name in names]
         if not names:
             quoted += [(m["run"], 2, -1) for m in _LOOSE.finditer(inside) if _is_name(m["run"])]
-    loose = re.compile(r'[,;]? ?(?:hereinafter|hereafter|referred to (?:herein )?as|herein),? (?:referred to as )?"'
+    loose = re.compile(r'(?:[,;] ?(?="[^"()]{1,70}"\))|[,;]? ?(?:hereinafter|hereafter|referred to (?:herein )?as|herein),? (?:referred to as )?)"'
                        r'([^"()]{1,70})"').match(plain, number.end, after)
     if loose:
         quoted.append((_name(loose[1]), 1, loose.start(1) - 1))
@@ -333,14 +333,15 @@ def _of_number(plain: str, number: Number, before: int, after: int):
 
 _RELATED = re.compile(r"\b(?:priority|continu\w+|parent|division\w*|benefit|issued (?:from|on|as)|matured|"
                       r"published as|national stage|national phase|filed as|reissue of|corresponds|"
-                      r"which is (?:the|a)|granted (?:from|on))\b")
+                      r"which is (?:the|a)|issued [^()]{0,30}\bfrom|granted (?:from|on))\b")
 
 
 def _head(plain: str, found: list[Number], n: int, start: int) -> Number:
     """The number that a citation is of: in `A, a continuation of B (Ex. 1005, "Smith")` it is A."""
     while n > 0 and found[n - 1].start >= start:
         between = plain[found[n - 1].end:found[n].start]
-        if len(between) > 160 or any(sign in between for sign in "();") or not _RELATED.search(between):
+        opened = "();" if not re.search(r"\bfrom (?:U\.S\. )?(?:Patent )?App", plain[found[n - 1].end:found[n].end]) else ");"
+        if len(between) > 160 or any(sign in between for sign in opened) or not _RELATED.search(between):
             break
         n -= 1
     return found[n]
