@@ -6,7 +6,7 @@ step keeps its place. What can't be told apart is not chosen: it is a loss, by i
 
 from dataclasses import dataclass
 
-from kit.building import numbers
+from kit.building import numbers, ptab
 from kit.building.cells import Name
 from kit.building.document import Document
 from kit.building.grounds import Found, Ground, find_grounds
@@ -105,6 +105,35 @@ def read_trial(documents: list[Document], challenged: str = "", trials: frozense
                             len(found.broken), passed)
         passed[document.name] = "no ground found"
     return Asserted(None, [], [], sorted(left_out), 0, passed)
+
+
+@dataclass(frozen=True)
+class Papers:
+    """The texts of a trial, by preference, and the challenged patent's number; trials: as `read_trial`."""
+
+    trial: ptab.Trial
+    patent: str
+    trials: frozenset[str]
+    texts: tuple[ptab.Text, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What papers assert. faults: of each text. partial: whether the source says that the Board
+    instituted in part."""
+
+    found: Asserted
+    faults: tuple[str, ...]
+    partial: bool
+
+
+def read_papers(papers: Papers) -> Findings:
+    """Reads a trial's texts, which no process but this one holds."""
+    documents = [text.read() for text in papers.texts]
+    found = read_trial(documents, papers.patent, papers.trials)
+    source = next((document for document in documents if document.name == found.source), None)
+    return Findings(found, tuple(document.fault for document in documents),
+                    bool(source and ptab.is_partial(papers.trial, source)))
 
 
 def place_of(document: Document, start: int, end: int) -> Place:

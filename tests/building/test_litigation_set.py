@@ -151,7 +151,7 @@ HEAD = "IPR2031-00417 Patent 9,876,501 B2 Before ADA QUILL, Judge. "
 
 def challenge(*texts, number="IPR2031-00417", patent="9876501", joined=()):
     """What is read of one trial, with (kind, filed, text) papers."""
-    held = [ptab.Text(None, Document(f"{n}", HEAD + text), number, kind, filed) for n, (kind, filed, text)
+    held = [ptab.text_of(Document(f"{n}", HEAD + text), number, kind, filed) for n, (kind, filed, text)
             in enumerate(texts)]
     trials = {name: ptab.Trial(name, name[:3], patent) for name in (number, *joined)}
     made, lost = litigation.read_challenges(ptab.Records(trials), held)
@@ -269,14 +269,14 @@ def test_the_command_builds_the_same(papers, built, tmp_path, capsys):
 def test_on_the_real_samples_nothing_is_taken_but_the_grounds(shared):
     """Only t01 has grounds: two rows of a table, on one name that the passage does not define."""
     folder = shared / "data" / "ptab"
-    texts = {text.document.name: text for text in ptab.read_texts(folder, ptab.read_records(folder))}
+    texts = {text.name: text for text in ptab.read_texts(folder, ptab.read_records(folder))}
     for name, text in texts.items():
-        _, patents = ptab.caption(text.document)
-        found = find_grounds(text.document, "".join(patents[:1]), frozenset({text.trial}))
+        document = text.read()
+        found = find_grounds(document, "".join(text.patents[:1]), frozenset({text.trial}))
         told = [(len(g.claims.numbers), g.statutes, [n.text for n in g.names]) for g in found.grounds]
         assert told == ([(15, ("102",), ["Wallace"]), (22, ("103",), ["Wallace"])] if "t01" in name else []), name
         assert not found.left_out and not found.broken
-        assert bool(text.document.fault) == ("t13" in name)
+        assert bool(document.fault) == ("t13" in name)
 
 
 def test_the_real_samples_make_no_gold(shared):
