@@ -389,8 +389,8 @@ class Cells:
         start, number, unread = self.tokens[i].start, self.names.at.get(self.tokens[i].start), False
         if number:
             end = self.behind(number.end)
-            named = (end, self._named[number.start]) if number.start in self._named else self._given_name(end)
-            end, label = named if named else (end, "")
+            named = self._given_name(end)
+            end, label = named if named else (end, self._named.get(number.start, ""))
             text = label or self.document.plain[number.start:number.end]
         elif read := (self._quoted_at(i) or self._admitted_at(i) or self._glossary_at(i)):
             end, text = read

@@ -115,7 +115,7 @@ def read_challenges(records: ptab.Records, texts: list[ptab.Text],
         own = frozenset([number, *(n for n, lead in joined.items() if lead == number)])
         told[number] = _papers(trials[number], own, _in_order(of_trial.get(number, [])))
     papers = [one for one in told.values() if isinstance(one, Papers)]
-    for one, findings in zip(papers, workers.in_order(read_papers, papers, "trials read", processes)):
+    for findings, one in zip(workers.in_order(read_papers, papers, "trials read", processes), papers):
         told[one.trial.number] = _challenge(one, findings)
     lost += [one for one in told.values() if isinstance(one, Loss)]
     return [one for one in told.values() if isinstance(one, Challenge)], lost

@@ -1,6 +1,7 @@
 """litigation, from papers to a frozen set: the planned golds and losses, and none besides."""
 
 import json
+import shutil
 
 import pytest
 
@@ -141,6 +142,35 @@ def test_a_family_is_the_same_as_the_challenged_patent(papers, mini, made, tmp_p
     again = litigation.build(mini, folder / "papers", [*(folder / name for name in TABLES), family])
     assert {r["qid"]: r["gold_apps"] for r in again.rows}[row["qid"]] == row["gold_apps"][1:]
     assert any(loss.reason == asserted.SAME and line["name"] in loss.id for loss in again.losses)
+
+
+def test_two_processes_read_what_one_reads(papers):
+    records = ptab.read_records(papers[0] / "papers")
+    texts = ptab.read_texts(papers[0] / "papers", records)
+    assert litigation.read_challenges(records, texts, 2) == litigation.read_challenges(records, texts, 1)
+
+
+def test_no_text_of_a_folder_is_held(papers):
+    texts = ptab.read_texts(papers[0] / "papers", ptab.read_records(papers[0] / "papers"))
+    assert texts and not any(text.document for text in texts)
+
+
+def test_a_row_whose_ground_has_a_name_that_is_not_read_is_incomplete(papers, mini, made, tmp_path):
+    folder, _ = papers
+    whole = next(line for line in made.beside[litigation.ABOUT] if line["complete"] and {"sentence"} == {
+        ground["form"] for trial in line["trials"] for ground in trial["grounds"]})
+    shutil.copytree(folder / "papers", tmp_path / "papers")
+    path = tmp_path / "papers" / whole["trials"][0]["source"]
+    name = whole["trials"][0]["grounds"][0]["names"][0]
+    path.write_text(path.read_text(encoding="utf-8").replace(
+        "C. Grounds\n", f"C. Grounds\nClaim 1 is unpatentable as obvious over {name} in view of |ones.\n"), encoding="utf-8")
+    again = litigation.build(mini, tmp_path / "papers", [folder / name for name in TABLES])
+    before, after = ({row["qid"]: row for row in one.rows}[whole["qid"]] for one in (made, again))
+    assert sorted(after["gold_apps"]) == sorted(before["gold_apps"])
+    assert after["incomplete"] == "name not read: |ones" and "incomplete" not in before
+    about = next(line for line in again.beside[litigation.ABOUT] if line["qid"] == whole["qid"])
+    assert about["lacks"] == {asserted.UNREAD: ["|ones"]} and not about["complete"]
+    assert any(loss.reason == asserted.UNREAD and "in view of |ones" in loss.detail for loss in again.losses)
 
 
 # --- which document, which trials -----------------------------------------------------------------
