@@ -24,7 +24,7 @@ FILLERS = frozenset("a an the of by on over combination combinations combined te
 BETWEEN = frozenset("and or in view of further light with combination combined optionally together as evidenced "
                     "modified by plus taken alone either both the even considered also additional additionally "
                     "teachings disclosure disclosures alternatively well vs any one at least a still yet "
-                    "alternative when without supplemented explained if necessary his her its own & + / ,".split())
+                    "alternative when without itself themselves supplemented explained if necessary his her its own & + / ,".split())
 _BEFORE_STATUTE = frozenset("35 § . section sections sec s pre-aia under".split())
 JOINING = frozenset("and or view light with plus by vs & + / ,".split())
 COMMA, WORD = 1, 2  # what joins two names; a comma alone may also end their list
@@ -37,7 +37,9 @@ _DAMAGED = re.compile(
 _OF_ART = re.compile(
     r"(?:(?:general|common|background|ordinary|technical|well-known|basic|state|of|the|an?|in|skilled|such|person|"
     r"(?:artisan|posita|phosita|posa|petitioner|applicant)(?:'?s'?)?) )*(?:knowledge|sense|skill|skilled|"
-    r"motivations?|rationale|reasons?|art|posita|phosita|posa|artisans?)\b", re.IGNORECASE)
+    r"motivations?|rationale|reasons?|art|posita|phosita|posa|artisans?|others)\b|"
+    r"(?:(?:other|well-known|known|conventional|routine) )+(?:techniques?|elements?|practices?|design|methods?|art|prior art|"
+    r"teachings?|principles?|features?)\b", re.IGNORECASE)
 _ADMITTED = re.compile(r"(?:(?:patent owner|applicants?|'\d{3} patent)(?:'s?)? )?(?:alleged(?:ly)? )?"
                        r"admitted prior art\b", re.IGNORECASE)
 _ISSUERS = frozenset("jp wo ep us u.s de gb fr cn kr japanese european german british french chinese korean "

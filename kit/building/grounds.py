@@ -281,8 +281,11 @@ class _Sentences:
                 read = self._active(at)
             if read:
                 end, ground = read
-                if ground and self._is_own(self.cells.tokens[at].start):
-                    yield ground
+                own = ground and self._is_own(self.cells.tokens[at].start)
+                while ground:
+                    if own:
+                        yield ground
+                    end, ground = self._further(end, ground)
                 at = max(end, at + 1)
             else:
                 at += 1
@@ -392,6 +395,22 @@ class _Sentences:
         statutes = [s for s in inferred if s] or stated or self._statute_before(i, start)
         sought = tuple(s for s in dict.fromkeys(statutes) if s in SOUGHT)
         return end, Ground(claims, sought, named, "sentence", start, stop)
+
+    def _further(self, i: int, before: Ground) -> tuple[int, Ground | None]:
+        """Behind a ground, the next of its kind without a verb of its own: `and claims 6-8 over C`."""
+        cells, at = self.cells, i
+        if cells.word(at) == "(" and cells.word(at + 1) in ("ground", "grounds", "id", "pet"):
+            at = next((k + 1 for k in range(at, at + 12) if cells.word(k) == ")"), at)
+        while cells.word(at) in (",", ";", "and", "of") and at - i < 18:
+            at += 1
+        claims = cells.claims_at(at) if at > i and cells.word(at) in ("claims", "claim") else None
+        link = self._link_at(claims[0]) if claims and self._same_sentence(claims[0], before.end) else None
+        names = cells.names_at(link) if link else None
+        if not names:
+            return i, None
+        more = self._statute_behind(names[0])
+        sought = tuple(s for s in more[1] if s in SOUGHT) if more else before.statutes
+        return names[0], Ground(claims[1], sought, names[1], "sentence", before.start, before.end)
 
     def _closes(self, names: tuple) -> bool:
         return self.cells.word(names[0]) == ")"

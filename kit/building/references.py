@@ -135,7 +135,7 @@ _NEVER = frozenset(
     "obvious anticipated renders over view challenged basis summary analysis conclusion outcome shown not "
     "person persons posita phosita ordinary level sept oct nov dec jan feb mar apr aug jun jul "
     "is was were be been has had do does did can could might must shall will "
-    "pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese european "
+    "rendered render found shows discloses teaches pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese european "
     "german british french chinese korean international wo ep jp vol".split())
 SURNAMES = frozenset(  # names if they are defined, else the words that they are
     "page may march april june july august will case art table figure column counsel court director level light office "
