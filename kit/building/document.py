@@ -29,7 +29,7 @@ _BROKEN = re.compile(r"[ÿ\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]|\(cid:")
 _STOP = re.compile(r"[.!?][\"')\]]{0,3} (?=[\"'(\[]{0,2}[A-Z0-9§])")
 _SHORT = re.compile(r"(?:\b(?:Nos?|NOS?|U\.S|U\.S\.C|Exs?|Pet|vs?|al|Inc|Corp|Ltd|Co|Pat|Appl?|Publ?|Figs?|"
                     r"Drs?|Mr|Ms|Prelim|Resp|Inst|Req|Decl?|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Id|cf|Cf|"
-                    r"cols?|ll?|Ser|Reg|Intl|Fed|Cir|Sec|pp?|Op|Mot|Br|Supp|Rev|e\.g|i\.e|[A-Z])|§)$")
+                    r"cols?|ll?|Ser|Reg|Intl|Re|Des|Fed|Cir|Sec|pp?|Op|Mot|Br|Supp|Rev|e\.g|i\.e|[A-Z])|§)$")
 
 
 class Token(NamedTuple):

@@ -23,33 +23,32 @@ _CODES = ("WO|EP|JP|DE|GB|FR|CN|KR|CA|AU|TW|RU|SU|SE|CH|NL|DK|ES|FI|IL|NZ|PL|SG|
           "PCT ?/ ?[A-Z]{2}")
 _OFFICE = (r"(?: (?:Unexamined|Examined|Laid-Open|Laid|Open|Utility|Model|Design|Patent|Published|"
            r"Publication|Application|Appln?\.?|App\.|Pub\.|Publ\.|Pat\.|Kokai|Specification|"
-           r"Registration|Serial|Ser\.|Reissue|Plant|Provisional|Document|Nos?\.?|Number|#)){0,8}")
+           r"Registration|Serial|Ser\.|Reissue|Plant|Statutory|Invention|Des\.|Provisional|Document|Nos?\.?|Number|#)){0,8}")
 _US = r"(?:\bU\.? ?S\.?|\bUnited States)"
 _KIND = r"(?: ?-?[ABCEPSH]\d\b| [AE]\b|A\b)?"
-_APART = r"\d{1,2}(?: ?, ?\d{3}){2}(?![\d/]|,\d)"  # of a text layer, or over two lines: 9, 142 ,411
+_TITLE = r"(?-i:(?: (?!U\.? ?S\b|United)[A-Z][\w'.-]*){0,8})"  # of another office's papers: Union Inventor's Certificate No.
+# behind a number no digit follows, nor a letter that may be one unless it is of a kind code, B2
+_GOES_ON = r"[-;|!/]?\d|(?-i:[IlOoZ|]|[SB](?![\dlI]?(?!\w)))"
+_WHOLE = rf"(?!,\d|{_GOES_ON})"
+_WHOLE_3 = rf"(?!,\d{{3}}|{_GOES_ON})"  # behind 7,123,456 a comma and a footnote's digit may follow
+_APART = rf"\d{{1,2}}(?: ?, ?\d{{3}}){{2}}{_WHOLE_3}"  # of a text layer, or over two lines: 9, 142 ,411
 _DIGITS = (rf"(?:{_APART}|(?:(?:RE|PP|D|H|T)\.? ?)?"
-           r"(?:\d{1,2}(?:,\d{3}){2}|\d{1,3},\d{3}|\d{7,8}|\d{4,6})(?![\d/]|,\d))")
-_LIKE = r"[\dIlOoSBZ|]"  # digits, and what a text layer makes of them
-_MANY = r"(?=(?:[,./ ]?[IlOoSBZ|]{0,2}[,./ ]?\d){4})"
-_BROKEN = (rf"(?-i:{_MANY}(?:(?=[\d,]*[IlOoSBZ|]){_LIKE}{{1,2}}(?:,{_LIKE}{{3}}){{2}}(?![\w,])|"
-           rf"(?=\d{{1,2}}(?:,\d{{3}})?\.)\d{{1,2}}(?:[.,]\d{{3}}){{2}}(?![\w,])|"
-           rf"(?=\d*[IlOoS|])[\dIlOo]{_LIKE}{{6,7}}(?:[ABE]\d|A)?(?!\w)))")
-_BROKEN_YEAR = (rf"(?-i:{_MANY}(?=[\d ]*[IlOoSBZ|]|\d{{4}} ?/ ?\d*[IlOoSBZ|])[2Z][0Oo][\dIlOoS|]{{2}} ?/ ?"
-                rf"{_LIKE}{{6,7}}(?!\w))")
+           rf"(?:\d{{1,2}}(?:,\d{{3}}){{2}}{_WHOLE_3}|(?:\d{{1,3}},\d{{3}}|\d{{7,8}}|\d{{4,6}}(?! \d)){_WHOLE}))")
+# where a number must stand: most of it digits, but it is none
+_DAMAGED = r"(?-i:(?!\d{1,2}/\d{3},?\d{3}\b)(?=[^\d\s\"()]{0,3}(?:\d[^\d\s\"()]{0,3}){3}\d)(?=[^\s\"()]{6})[\dIlOoSBZ|][^\s\"()]{4,20}?)(?=[.,;:]?(?:[\s\"()]|$))"
 _MENTION = re.compile(r"\b(?=(?-i:[A-Z0-9pau]))(?:" + "|".join([  # few places begin one: it spares most of the time
-    rf"{_US}{_OFFICE} ?-?(?P<broken>{_BROKEN}|{_BROKEN_YEAR}){_KIND}",
-    rf"\b(?:Patent|Pat\.|Pub\.|Publication|Application|Appl\.)(?: Nos?\.?| Number| #)? ?"
-    rf"(?P<damaged>{_BROKEN}|{_BROKEN_YEAR}){_KIND}",
-    rf"(?P<foreign>\b(?:{_ABROAD})\b{_OFFICE} ?(?:(?:{_CODES})\b)? ?[A-Z]{{0,2}}[ -]?\d[\d/.,-]{{2,16}}\d{_KIND}"
+    rf"(?P<foreign>\b(?:{_ABROAD})\b(?:{_OFFICE}|{_TITLE}) ?(?:(?:{_CODES})\b)? ?[A-Z]{{0,2}}[ -]?\d[\d/.,-]{{2,16}}\d{_KIND}"
     rf"|\b(?:{_CODES})(?: (?:Pub|Publication|Patent|Pat|App|Application)\.?)?(?: Nos?\.?)? ?[-/]?[A-Z]{{0,2}} ?-?"
     rf"(?:\d{{1,2}}(?: \d{{3,4}}){{2,4}}|\d[\d/.,-]{{2,16}}\d)(?!\d){_KIND})",
     rf"(?:{_US}{_OFFICE} ?-?|\b(?:Pub|Publ|Publication|Patent Application|Application)\b\.?(?: Nos?\.?)? ?"
-    rf"(?:{_US} ?)?|\b)(?P<publication>20\d\d ?/ ?\d{{6,7}})(?!\d){_KIND}",
-    rf"{_US}{_OFFICE} ?-?(?P<joined>20\d\d\d{{6,7}})(?!\d)(?: ?-?A\d)?",
+    rf"(?:{_US} ?)?|\b)(?P<publication>20\d\d ?/ ?\d{{6,7}}){_WHOLE}(?![SB]){_KIND}",
+    rf"{_US}{_OFFICE} ?-?(?P<parted>20\d\d[ -]\d{{7}}){_WHOLE}{_KIND}",
+    rf"{_US}{_OFFICE} ?-?(?P<joined>20\d\d\d{{6,7}}){_WHOLE}(?: ?-?A\d)?",
     r"(?P<application>\b\d{2}/\d{3},?\d{3}\b)",
     rf"(?:{_US}{_OFFICE} ?-?|\b(?:Patent|Pat\.)(?: Nos?\.?| Number| #)? ?)(?P<patent>{_DIGITS}){_KIND}",
     rf"(?<![$\d.,])\b(?P<bare>(?:RE ?\d{{2}},\d{{3}}|D ?\d{{3}},\d{{3}}|PP ?\d{{2}},\d{{3}}|"
-    rf"\d{{1,2}}(?:,\d{{3}}){{2}}))(?![\d,/]){_KIND}",
+    rf"\d{{1,2}}(?:,\d{{3}}){{2}})){_WHOLE_3}{_KIND}",
+    rf"(?:{_US}{_OFFICE} ?-?|\b(?:Patent|Pat\.|Publication|Pub\.|Application) (?:Nos?\.?|Number|#) ?)(?P<damaged>{_DAMAGED})",
 ]) + ")", re.IGNORECASE)
 
 
@@ -93,15 +92,20 @@ def _number(found: re.Match) -> Number | None:
     stated, at = found[kind], found.span()
     if kind == "foreign":
         return Number("foreign", " ".join(stated.split()), *at)
-    if kind in ("broken", "damaged"):
+    if kind == "damaged":
         return Number("damaged", stated, *at)
-    if kind in ("publication", "joined"):
+    if kind in ("publication", "parted", "joined"):
         value = numbers.publication(stated)
         return Number("publication", value, *at) if value else None
     if kind == "application":
         return Number("application", numbers.application(stated), *at)
     value = numbers.patent(stated)
+    if value and value.isdigit():  # "U.S. Reissue Patent No. 38,001"
+        value = next((prefix for word, prefix in _PREFIXES if word in found[0].lower()), "") + value
     return Number("patent", value, *at, bare=kind == "bare") if value else None
+
+
+_PREFIXES = (("reissue", "RE"), ("design", "D"), ("des.", "D"), ("plant", "PP"), ("statutory", "H"))
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -116,8 +120,9 @@ _EXHIBIT = re.compile(r"\b(?:Exs?\.|Exhibit|EX|Ex) ?-?(\d{4})\b")
 _TURNED = re.compile(
     rf'(?:"(?P<quoted>[^"()]{{1,70}})"|(?P<run>{_RUN}))'
     r"(?: ?\((?:Exs?\.|Exhibit|EX) ?-?\d{4}\))?"
-    r"(?: ?[,(:;-]| is| refers to| means|,? which is| discloses)?"
+    r"(?:,? (?:en)?titled \"[^\"]{1,90}\",?)?(?: ?[,(:;-]| is| refers to| means|,? which is| discloses| issued as)?"
     r"(?: ?(?:Exs?\.|Exhibit|EX) ?-?\d{4}\)?[,;:]?)? ?(?:is )?(?:a |an |the )?$")
+_EXHIBIT_FIRST = re.compile(r'(?:Exs?\.|Exhibit|EX) ?-?\d{4},? ?\("([^"()]{1,70})"\),? (?:is )?(?:a |an |the )?$')
 _TO = re.compile(rf"^,? ?(?:\([^()]{{0,60}}\) )?(?:issued |granted )?(?:to|by) (?P<run>{_RUN})")
 _BRACKET = re.compile(r"\(((?:[^()]|\([^()]{0,80}\)){1,240})\)")
 _LOOSE = re.compile(rf"(?:^|[,;] ?|hereinafter,? |hereafter,? |or )(?P<run>{_RUN})(?=$|[,;])")
@@ -307,7 +312,9 @@ def _of_number(plain: str, number: Number, before: int, after: int):
         names = [(q.start(), q["name"]) for q in _QUOTED.finditer(plain, *bracket) if not q["before"]]
         quoted += [(_name(name), 1, place) for place, name in names]
         if not names:
-            quoted += [(m["run"], 2, -1) for m in _LOOSE.finditer(inside) if _is_name(m["run"])]
+            runs = [m["run"] for m in _LOOSE.finditer(inside) if _is_name(m["run"])]
+            quoted += [(run, 2, -1) for run in runs]
+            quoted += [(name, 3, -1) for run in runs for name in _suffixes(run)[1:]]
     loose = re.compile(r'(?:[,;] ?(?="[^"()]{1,70}"\))|[,;]? ?(?:hereinafter|hereafter|referred to (?:herein )?as|herein),? (?:referred to as )?)"'
                        r'([^"()]{1,70})"').match(plain, number.end, after)
     if loose:
@@ -317,7 +324,10 @@ def _of_number(plain: str, number: Number, before: int, after: int):
            for name, strength, _ in quoted):
         return
     turned = _TURNED.search(plain[before:number.start])
-    if turned and turned["quoted"]:
+    exhibit = _EXHIBIT_FIRST.search(plain[before:number.start])
+    if exhibit:
+        yield _name(exhibit[1]), 1, before + exhibit.start(1) - 1
+    elif turned and turned["quoted"]:
         yield _name(turned["quoted"]), 1, before + turned.start()
     elif turned and not re.search(r"\b(?:to|by) $", plain[before:before + turned.start()]):
         own = 2 if re.search(r"[,(:;-] ?(?:(?:Ex|EX|Exhibit)[^,;]{0,12}[,;:)]? ?)?$|(?:is|to|means) (?:a |an |the )?$",
