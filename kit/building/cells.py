@@ -199,7 +199,7 @@ class Cells:
             found.append(kind)
             marked |= sign
             at = end
-            while self.word(at) in (",", "and", "/", "or", "&", ";") and at - end < 2:
+            while self.word(at) in (",", "and", "/", "or", "&", ";") and at - end < 3:
                 at += 1
             if self.word(at) == "(" and self.word(at + 1) in WORDS and self.word(at + 2) == ")":
                 end = at = at + 3
@@ -534,7 +534,9 @@ class Cells:
     def _aside(self, i: int) -> tuple[int, str]:
         """Behind a name: et al., brackets, an exhibit, the digit of a footnote; and the exhibit."""
         at, exhibit = i, ""
-        if self.word(at - 1).endswith("'s"):  # "Smith's method of closing and Jones's hinge"
+        bare_sign = self.word(at) == "'" and self.glued(at) and self.word(at - 1).endswith("s")  # "Jones' hinge"
+        at += bare_sign
+        if bare_sign or self.word(at - 1).endswith("'s"):  # "Smith's method of closing and Jones's hinge"
             few = next((k for k in range(at, at + 5) if self.word(k) in JOINING), at)
             at = few if all(word.isalpha() and self.tokens[at + n].text.islower()
                             for n, word in enumerate(self.low[at:few])) else at

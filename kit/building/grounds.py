@@ -244,7 +244,7 @@ LINKS = frozenset("under pre-aia as being having been be is are was were would h
                   "( ) pursuant to for reason because and or either alternatively in alternative on ground "
                   "grounds basis that at least it they challenged claim claims - : each '".split())
 _ELSEWHERE = re.compile(
-    r"\b(?:examiner|prosecution|office action|applicants? (?:overcame|argu\w+|amend\w+|distinguish\w+)|"
+    r"\b(?:examiner|ex parte|prosecution|office action|applicants? (?:overcame|argu\w+|amend\w+|distinguish\w+)|"
     r"substitute claims?|notice of allowance|(?:invalidity|infringement) contentions|opposition division|counterpart|"
     r"petitioners? (?:does|do|did) not (?:contend|assert|argue|allege|challenge)|ITC|International Trade Commission|administrative law judge|"
     r"the court (?:held|found|conclu\w+|affirm\w+)|re-?examin\w*|rejected|rejections?|district court|federal circuit|"
@@ -453,8 +453,11 @@ class _Sentences:
         verb = i
         if word == "obvious":
             return None  # read at its verb, "renders"
+        statutes = (ACTIVE[word],)
         if ACTIVE[word] == "103" and "obvious" not in cells.low[i:i + REACH]:
-            return None
+            statutes = self._of_unpatentable(i)
+            if not statutes:
+                return None
         claims = self._claims_behind(i, 8)
         if not claims or cells.tokens[claims[0] - 1].start >= stop:
             return None
@@ -464,8 +467,16 @@ class _Sentences:
                 continue
             names = cells.names_at(first)
             if names and head <= names[0] <= verb:
-                return claims[0], Ground(claims[1], (ACTIVE[word],), names[1], "sentence", start, stop)
+                return claims[0], Ground(claims[1], statutes, names[1], "sentence", start, stop)
         return None
+
+    def _of_unpatentable(self, i: int) -> tuple[str, ...]:
+        """The statute in "renders claims 1-5 unpatentable under § 103"."""
+        for at in range(i, min(i + REACH, len(self.cells.low))):
+            if self.cells.low[at] == "unpatentable":
+                more = self._statute_behind(at + 1)
+                return tuple(s for s in more[1] if s in SOUGHT) if more else ()
+        return ()
 
     # --- "Ground 1: claims 1-5, § 103, A and B"
 

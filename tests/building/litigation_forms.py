@@ -949,4 +949,154 @@ FORMS: dict[str, Form] = {
     "a European counterpart": Form(
         f"The Opposition Division found claims 1–5 of the European counterpart obvious over Cole. {DEFINED}",
         []),
+
+    # --- still more tables --------------------------------------------------------------------------
+    "a header again on the next page": Form(
+        "Claims 35 U.S.C. § References 1–3 103 Arden\n\fIPR2031-00417\nPatent 9,876,501 B2\n9\nClaims 35 "
+        f"U.S.C. § References 4, 5 103 Arden, Brisk\n{DEFINED}",
+        [("1-3", "103", "Arden"), ("4,5", "103", "Arden Brisk")], AB),
+    "a name of two words over lines": Form(
+        "Claims 35 U.S.C. § References\n1–3\n103(a)\nVan\nArden\n4\n103(a)\nCole\nU.S. Patent No. "
+        f"7,310,001 (Ex. 1005, “Van Arden”). {COLE}.",
+        [("1-3", "103", "Van Arden"), ("4", "103", "Cole")], {"Van Arden": "7310001", **C}),
+    "grounds with Roman numbers": Form(
+        f"Ground Claim(s) 35 U.S.C. § Reference(s) I 1–3 103 Arden II 4 103 Arden, Cole {DEFINED}",
+        [("1-3", "103", "Arden"), ("4", "103", "Arden Cole")], {**A, **C}),
+    "a column of prior art with exhibits": Form(
+        "Ground Claims Statute Prior Art 1 1–3 § 103(a) Arden (Ex. 1005), Brisk (Ex. 1006) 2 4 § 103(a) "
+        f"Cole (Ex. 1007) {DEFINED}", [("1-3", "103", "Arden Brisk"), ("4", "103", "Cole")], ABC),
+    "statutes over lines": Form(
+        "Claims\nStatute\nReferences\n1–3\n35 U.S.C.\n§ 103(a)\nArden\nand\nBrisk\n4\n35 U.S.C.\n§ "
+        f"102(b)\nCole\n{DEFINED}", [("1-3", "103", "Arden Brisk"), ("4", "102", "Cole")], ABC),
+    "long lists of claims": Form(
+        "Claims 35 U.S.C. § Reference(s) 1–5, 7–10, 12–15, and 17–20 103(a) Arden, Brisk 6, 11, 16 103(a) "
+        f"Arden, Brisk, Cole {DEFINED}",
+        [("1-5,7-10,12-15,17-20", "103", "Arden Brisk"), ("6,11,16", "103", "Arden Brisk Cole")], ABC),
+    "outcomes that differ within a ground": Form(
+        f"{DEFINED} Claims 35 U.S.C. § Reference(s)/ Basis Claims Shown Unpatentable Claims Not shown "
+        "Unpatentable 1, 2, 4 102 Arden 1, 2 4 3, 5 103 Arden, Brisk 3, 5 Overall Outcome 1–3, 5 4",
+        [("1,2,4", "102", "Arden"), ("3,5", "103", "Arden Brisk")], AB),
+    "admitted prior art last in a cell": Form(
+        f"Claims 35 U.S.C. § Reference(s) 1–5 103 Arden, AAPA 6 103 Cole {DEFINED}",
+        [("1-5", "103", "Arden AAPA"), ("6", "103", "Cole")], {**A, **C}, {"AAPA": "no patent"}),
+    "a broken sign in a cell's last name": Form(
+        f"Claims 35 U.S.C. § Reference(s) 1–5 103 Arden, ¢ole 6 103 Cole {DEFINED}",
+        [("1-5", "103", "Arden,¢ole"), ("6", "103", "Cole")], {**A, **C}, {"¢ole": "name not read"}),
+    "knowledge last in a cell": Form(
+        "Claims 35 U.S.C. § Reference(s) 1–5 103 Arden and General Knowledge 6 103 Cole and POSITA’s "
+        f"Knowledge {DEFINED}", [("1-5", "103", "Arden"), ("6", "103", "Cole")], {**A, **C}),
+    "Day and Light in a table": Form(
+        "Claims 35 U.S.C. § Reference(s) 1–5 103 Day 6 103 Day, Light U.S. Patent No. 7,310,001 (Ex. 1005, "
+        "“Day”); U.S. Patent No. 6,210,003 (Ex. 1007, “Light”).",
+        [("1-5", "103", "Day"), ("6", "103", "Day Light")], {"Day": "7310001", "Light": "6210003"}),
+
+    # --- still more sentences -----------------------------------------------------------------------
+    "a second ground without a verb": Form(
+        "Petitioner asserts obviousness of claims 1–5 over Arden and of claims 6–8 over Arden and Cole. "
+        f"{DEFINED}", [("1-5", "103", "Arden"), ("6-8", "103", "Arden Cole")], {**A, **C}),
+    "a second ground with its statute alone": Form(
+        "Petitioner challenges claims 1–3 under § 102(b) over Arden, and claims 4 and 5 under § 103(a) "
+        f"over Arden and Brisk. {DEFINED}", [("1-3", "102", "Arden"), ("4,5", "103", "Arden Brisk")], AB),
+    "by itself or in combination": Form(
+        f"Claims 1–5 are obvious over Arden by itself or in combination with Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "in light of Light": Form(
+        "Claims 1–5 are obvious over Day in light of Light. U.S. Patent No. 7,310,001 (Ex. 1005, “Day”); "
+        "U.S. Patent No. 6,210,003 (Ex. 1007, “Light”).",
+        [("1-5", "103", "Day Light")], {"Day": "7310001", "Light": "6210003"}),
+    "In Light of Light in a heading": Form(
+        "A. Obviousness of Claims 1–5 In Light of Light\nWe agree. U.S. Patent No. 6,210,003 (Ex. 1007, "
+        "“Light”).", [("1-5", "103", "Light")], {"Light": "6210003"}),
+    "a reference called Case": Form(
+        "Claims 1–5 are anticipated by Case. U.S. Patent No. 7,310,001 (Ex. 1005, “Case”). Case "
+        "IPR2031-00417.", [("1-5", "102", "Case")], {"Case": "7310001"}),
+    "a reference called Wells": Form(
+        "Claims 1–5 are obvious over Arden and Wells. U.S. Patent No. 6,210,003 (Ex. 1007, “Wells”). "
+        f"{ARDEN}.", [("1-5", "103", "Arden Wells")], {**A, "Wells": "6210003"}),
+    "an undefined May": Form(
+        f"Claims 1–5 are obvious over Arden and May. {ARDEN}.",
+        [("1-5", "103", "Arden May")], A, {"May": "name not read"}),
+    "a date in May ends a list": Form(
+        f"Claims 1–5 are obvious over Arden and May 5, 2008, is its date. {ARDEN}.",
+        [("1-5", "103", "Arden")], A),
+    "a standard with its issuer": Form(
+        f"Claims 1–5 are obvious over Arden and GSM 03.64. {ARDEN}.",
+        [("1-5", "103", "Arden,GSM")], A, {"GSM": "no definition of the name"}),
+    "a request for comments": Form(
+        f"Claims 1–5 are obvious over Arden and RFC 2616. {ARDEN}. Hypertext Transfer (Ex. 1012, “RFC "
+        "2616”).", [("1-5", "103", "Arden,RFC 2616")], A, {"RFC 2616": "no patent"}),
+    "et al. with numbers in brackets": Form(
+        "Claims 1–5 are obvious over Arden et al. (US 7,310,001) in view of Cole et al. (US 6,210,003).",
+        [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "a possessive without an s": Form(
+        "Claims 1–5 are obvious over Jones’ hinge and Cole’s lid. U.S. Patent No. 7,310,001 (Ex. 1005, "
+        f"“Jones”). {COLE}.", [("1-5", "103", "Jones Cole")], {"Jones": "7310001", **C}),
+    "long headings of two grounds": Form(
+        "1. Ground 1: Claims 1–3 and 5 Are Unpatentable Under 35 U.S.C. § 103(a) as Obvious Over Arden in "
+        "View of Brisk\n2. Ground 2: Claim 4 Is Unpatentable Under 35 U.S.C. § 103(a) as Obvious Over "
+        f"Arden in View of Brisk and Cole\n{DEFINED}",
+        [("1-3,5", "103", "Arden Brisk"), ("4", "103", "Arden Brisk Cole")], ABC),
+    "a table of contents over lines": Form(
+        "Ground 1: Claims 1–3 Are Obvious Over Arden and\nBrisk ......................................... "
+        f"14\nGround 2: Claim 4 Is Obvious Over Arden, Brisk, and\nCole ............ 31\n{DEFINED}",
+        [("1-3", "103", "Arden Brisk"), ("4", "103", "Arden Brisk Cole")], ABC),
+    "an order that names the patent": Form(
+        "ORDERED that claims 1–5 of U.S. Patent No. 9,876,501 B2 are unpatentable as obvious over Arden "
+        f"and Brisk. {DEFINED}", [("1-5", "103", "Arden Brisk")], AB),
+    "claims of the challenged patent": Form(
+        f"Claims 1–5 of the ’501 patent would have been obvious over Arden and Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "the teachings of a number": Form(
+        "Claims 1–5 of the ’501 patent are obvious over Arden in view of the teachings of U.S. Patent No. "
+        f"6,210,003 to Cole. {ARDEN}.", [("1-5", "103", "Arden Cole")], {**A, **C}),
+    "in view of a patent called by its number": Form(
+        "Claims 1–5 are obvious over Arden in view of the ’003 patent. U.S. Patent No. 6,210,003 (Ex. "
+        f"1007, “the ’003 patent”). {ARDEN}.",
+        [("1-5", "103", "Arden,'003 patent")], {**A, "'003 patent": "6210003"}),
+    "Ground 1, a dash, Obviousness, brackets": Form(
+        f"Ground 1. Claims 1–5 – Obviousness over Arden in View of Brisk (35 U.S.C. § 103)\n{DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "a Roman ground with an active verb": Form(
+        f"i. Ground 1: Arden in view of Brisk renders obvious claims 1–5\n{DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "Challenge #1": Form(
+        f"Challenge #1: Claims 1–5 are obvious under 35 U.S.C. § 103 over Arden in view of Brisk\n{DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "Count 1": Form(
+        f"Count 1: Claims 1–5 are anticipated by Arden under 35 U.S.C. §102(e)\n{DEFINED}",
+        [("1-5", "102", "Arden")], A),
+    "modified by": Form(
+        f"Claims 1–5 are obvious over Arden modified by Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "a stroke between names": Form(
+        f"Claims 1–5 would have been obvious over Arden/Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "renders unpatentable under a statute": Form(
+        "The combination of Arden and Brisk renders claims 1–5 unpatentable under 35 U.S.C. § 103(a). "
+        f"{DEFINED}", [("1-5", "103", "Arden Brisk")], AB),
+    "invalid in view of": Form(
+        f"Claims 1–5 are invalid under 35 U.S.C. § 102 in view of Arden. {DEFINED}",
+        [("1-5", "102", "Arden")], A),
+    "obviousness based on": Form(
+        f"Obviousness of claims 1–5 based on Arden and Brisk. {DEFINED}",
+        [("1-5", "103", "Arden Brisk")], AB),
+    "102 and/or 103": Form(
+        f"Claims 1–5 are unpatentable under 35 U.S.C. §§ 102 and/or 103 over Arden. {DEFINED}",
+        [("1-5", "102 103", "Arden")], A),
+
+    # --- still more that is no ground ---------------------------------------------------------------
+    "novelty, which no verb of ours states": Form(
+        f"Claims 1–5 lack novelty over Arden. {DEFINED}", []),
+    "another patent's claims": Form(
+        f"Petitioner’s expert conceded that the ’888 patent’s claims 1–5 are obvious over Arden. {DEFINED}",
+        []),
+    "an appeal": Form(
+        "In Ex parte Drayton, Appeal 2029-001234, the Board affirmed that claims 1–5 were obvious over "
+        f"Arden. {DEFINED}", []),
+    "a trial of another type": Form(
+        f"In CBM2014-00012 we found claims 1–5 obvious over Arden. {DEFINED}", []),
+    "infringement": Form(
+        f"A product that practises Arden would infringe claims 1–5; see 35 U.S.C. § 271. {DEFINED}", []),
+    "double patenting": Form(
+        f"Claims 1–5 are unpatentable for obviousness-type double patenting over Arden. {DEFINED}", []),
 }
