@@ -18,13 +18,15 @@ SOUGHT, LEFT_OUT = ("102", "103"), ("101", "112")
 WORDS = {"anticipation": "102", "anticipated": "102", "anticipates": "102", "obviousness": "103",
          "obvious": "103"}
 FILLERS = frozenset("a an the of by on over combination combinations combined teaching teachings disclosure "
-                    "disclosures each either both any one or more at least alone primary secondary tertiary prior reference "
+                    "disclosures each either both any one or more at least alone primary secondary tertiary "
+                    "prior reference "
                     "references system method device as well taught disclosed document "
                     "documents patent publication inter alia".split())
 BETWEEN = frozenset("and or in view of further light with combination combined optionally together as evidenced "
                     "modified by plus taken alone either both the even considered also additional additionally "
                     "teachings disclosure disclosures alternatively well vs any one at least a still yet "
-                    "alternative when without itself themselves supplemented explained if necessary his her its own & + / ,".split())
+                    "alternative when without itself themselves supplemented explained if necessary his her "
+                    "its own & + / ,".split())
 _BEFORE_STATUTE = frozenset("35 § . section sections sec s pre-aia under".split())
 JOINING = frozenset("and or view light with plus by vs & + / ,".split())
 COMMA, WORD = 1, 2  # what joins two names; a comma alone may also end their list
@@ -32,21 +34,26 @@ FOOTNOTE_SIGNS = frozenset("*†‡#")
 _DOUBTFUL = SURNAMES - {"light"}  # capital words that a list of names may go on to, though they are words
 _PLAIN_SIGNS = r"\w\s.,;:()\[\]'\"/&§¶*†‡#+%$•·-"
 _DAMAGED = re.compile(
-    rf"\d[a-z]{{3,}}|(?=.*[^\W\d_]).*[^{_PLAIN_SIGNS}].*|[\ufffd\ue000-\uf8ff]{{2,}}|[a-z]{{1,2}}[A-Z][a-z]{{2,}}|"
+    rf"\d[a-z]{{3,}}|(?=.*[^\W\d_]).*[^{_PLAIN_SIGNS}].*|[\ufffd\ue000-\uf8ff]{{2,}}|"
+    rf"[a-z]{{1,2}}[A-Z][a-z]{{2,}}|"
     r"802\.\d{1,3}[a-z]{0,3}")  # 5mith, |ones, lVang; and a standard without its issuer's name
 _OF_ART = re.compile(
-    r"(?:(?:general|common|background|ordinary|technical|well-known|basic|state|of|the|an?|in|skilled|such|person|"
+    r"(?:(?:general|common|background|ordinary|technical|well-known|basic|state|of|the|an?|in|skilled|such|"
+    r"person|"
     r"(?:artisan|posita|phosita|posa|petitioner|applicant)(?:'?s'?)?) )*(?:knowledge|sense|skill|skilled|"
     r"motivations?|rationale|reasons?|art|posita|phosita|posa|artisans?|others)\b|"
-    r"(?:(?:other|well-known|known|conventional|routine) )+(?:techniques?|elements?|practices?|design|methods?|art|prior art|"
+    r"(?:(?:other|well-known|known|conventional|routine) )+(?:techniques?|elements?|practices?|design|"
+    r"methods?|art|prior art|"
     r"teachings?|principles?|features?)\b", re.IGNORECASE)
 _ADMITTED = re.compile(r"(?:(?:patent owner|applicants?|'\d{3} patent)(?:'s?)? )?(?:alleged(?:ly)? )?"
                        r"admitted prior art\b", re.IGNORECASE)
 _ISSUERS = frozenset("jp wo ep us u.s de gb fr cn kr japanese european german british french chinese korean "
                      "international".split())
-_TAIL = re.compile(r"(?:(?:JP|WO|EP|US|U\.S\.|DE|GB|FR|CN|KR) )?'\d{3}(?: (?:patent|publication|application|reference)\b)?",
+_TAIL = re.compile(r"(?:(?:JP|WO|EP|US|U\.S\.|DE|GB|FR|CN|KR) )?'\d{3}(?: (?:patent|publication|application|"
+                   r"reference)\b)?",
                    re.IGNORECASE)
-_SKILLED = frozenset(", person posita posa phosita skilled artisan's posita's knowledge general ordinary".split())
+_SKILLED = frozenset(", person posita posa phosita skilled artisan's posita's knowledge general "
+                     "ordinary".split())
 _ENUMERATOR = re.compile(r"\d{1,2}|[a-h]|i{1,3}|iv|vi?")
 _IN_PHRASE = re.compile(r"[a-z][a-z'-]*")  # words of "in view of the known hinge of Smith"
 
@@ -303,7 +310,8 @@ class Cells:
             if word == "(" and self.word(at + 2) == ")" and _ENUMERATOR.fullmatch(self.word(at + 1)):
                 at += 3  # "over (1) Smith and (2) Jones"
                 continue
-            if word == "(" and at > i and self.word(at + 1) in ("ground", "grounds") and (closed := self._closed(at)):
+            of_ground = word == "(" and at > i and self.word(at + 1) in ("ground", "grounds")
+            if of_ground and (closed := self._closed(at)):
                 at = closed  # "Smith alone (Ground 1) or with Jones"
                 continue
             if word not in FILLERS | BETWEEN or word in SURNAMES and self._is_surname(at):
@@ -346,8 +354,9 @@ class Cells:
     def _is_undefined_beside(self, read: tuple[int, Name]) -> bool:
         """Whether a name that nothing defines stands right before a defined one."""
         end, name = read
+        word = _norm(name.text)
         return bool(not name.unread and not name.number and self.tokens[end - 1].end == name.end
-                    and self._glossary_at(end) and (_norm(name.text),) not in self._glossary.get(_norm(name.text), ()))
+                    and self._glossary_at(end) and (word,) not in self._glossary.get(word, ()))
 
     def _unread_at(self, start: int, i: int, joined: int) -> tuple[int, Name] | None:
         """What stands at i, where the words from `start` to it say that a name must follow."""
@@ -448,7 +457,8 @@ class Cells:
         if self.word(i) not in ("ex", "exhibit"):
             return None
         at = i + 1 + (self.word(i + 1) == ".")
-        cited = self.word(at + 1) in ("¶", "§", "at") or self.word(at + 1) == "," and self.word(at + 2)[:1].isdigit()
+        behind = self.word(at + 1)
+        cited = behind in ("¶", "§", "at") or behind == "," and self.word(at + 2)[:1].isdigit()
         return (at + 1, f"Ex. {self.word(at)}") if re.fullmatch(r"1\d{3}", self.word(at)) and not cited else None
 
     def _given_name(self, i: int) -> tuple[int, str] | None:

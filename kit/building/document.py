@@ -28,7 +28,8 @@ _HEADER = re.compile(
 _BROKEN = re.compile(r"[ÿ\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]|\(cid:")
 _STOP = re.compile(r"[.!?][\"')\]]{0,3} (?=[\"'(\[]{0,2}[A-Z0-9§])")
 _SHORT = re.compile(r"(?:\b(?:Nos?|NOS?|U\.S|U\.S\.C|Exs?|Pet|vs?|al|Inc|Corp|Ltd|Co|Pat|Appl?|Publ?|Figs?|"
-                    r"Drs?|Mr|Ms|Prelim|Resp|Inst|Req|Decl?|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Id|cf|Cf|"
+                    r"Drs?|Mr|Ms|Prelim|Resp|Inst|Req|Decl?|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|"
+                    r"Id|cf|Cf|"
                     r"cols?|ll?|Ser|Reg|Intl|Re|Des|Fed|Cir|Sec|pp?|Op|Mot|Br|Supp|Rev|e\.g|i\.e|[A-Z])|§)$")
 
 
@@ -134,7 +135,7 @@ PAGES = 4  # a line that stands so often is a page's header
 _GAP = re.compile(r"[ \t\r]*\n[\s`]*[-–—] ?\d{1,3} ?[-–—][ \t\r]*\n[\s`]*|"  # the number of a page, - 14 -
                   r"(?P<hyphen>(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|"  # "obvi-ous", "Smith-Jones"
                   r"(?<=[a-z]-)[ \t\r]{0,9}\n[ \t`]{0,40}(?=[A-Z][a-z]))|"
-                  r"[\s`]*(?:(?<!\S)\|(?!\S)[\s`]*)+|[\s`]{2,}|[^\S ]|`")  # a bar that stands alone is a table's rule
+                  r"[\s`]*(?:(?<!\S)\|(?!\S)[\s`]*)+|[\s`]{2,}|[^\S ]|`")  # a bar alone is a table's rule
 
 
 def _plain(text: str) -> tuple[str, list[int], list[int]]:

@@ -238,16 +238,21 @@ VERBS = {"anticipated": ("102",), "anticipation": ("102",), "obvious": ("103",),
          "unpatentable": (), "unpatentability": (), "invalid": (), "invalidity": ()}
 ACTIVE = {"anticipates": "102", "anticipate": "102", "renders": "103", "render": "103",
           "rendered": "103"}
-AUXILIARY = frozenset("would have also thus therefore together collectively either does do not , and as each both independently likewise "
+AUXILIARY = frozenset("would have also thus therefore together collectively either does do not , and as "
+                      "each both independently likewise "
                       "combination combinations references".split())
-LINKS = frozenset("under pre-aia as being having been be is are was were would have rendered the subject matter of , "
+LINKS = frozenset("under pre-aia as being having been be is are was were would have rendered the subject "
+                  "matter of , "
                   "( ) pursuant to for reason because and or either alternatively in alternative on ground "
                   "grounds basis that at least it they challenged claim claims - : each '".split())
 _ELSEWHERE = re.compile(
     r"\b(?:examiner|ex parte|prosecution|office action|applicants? (?:overcame|argu\w+|amend\w+|distinguish\w+)|"
-    r"substitute claims?|notice of allowance|(?:invalidity|infringement) contentions|opposition division|counterpart|"
-    r"petitioners? (?:does|do|did) not (?:contend|assert|argue|allege|challenge)|ITC|International Trade Commission|administrative law judge|"
-    r"the court (?:held|found|conclu\w+|affirm\w+)|re-?examin\w*|rejected|rejections?|district court|federal circuit|"
+    r"substitute claims?|notice of allowance|(?:invalidity|infringement) contentions|opposition division|"
+    r"counterpart|"
+    r"petitioners? (?:does|do|did) not (?:contend|assert|argue|allege|challenge)|ITC|"
+    r"International Trade Commission|administrative law judge|"
+    r"the court (?:held|found|conclu\w+|affirm\w+)|re-?examin\w*|rejected|rejections?|district court|"
+    r"federal circuit|"
     r"litigation|co-?pending|parent (?:application|patent)|complaint|jury|infring\w+|"
     r"(?:related|another|other|earlier|prior|previous|different|separate|parallel|companion|sister) "
     r"(?:proceedings?|matters?|cases?|patents?|petitions?|trials?|iprs?|inter partes)|"
@@ -258,7 +263,8 @@ _TRIAL = re.compile(r"\b(?:IPR|PGR|CBM|DER)\d{4}-\d{5}\b")
 _OTHER_TRIAL = re.compile(r"\b(\d{3,5}) (?:IPR|PGR|[Pp]etition|[Pp]roceeding)\b")
 _OTHER_PATENT = re.compile(
     r"'(?P<whose>\d{3}) patent(?:'s|,? whose|,? of which) claims?\b|"
-    r"(?<!view )(?<!light )(?<!combination )(?<!teachings )\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
+    r"(?<!view )(?<!light )(?<!combination )(?<!teachings )\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|"
+    r"Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
     r"(?P<number>(?:RE|D|PP)?\d{1,2}(?:,\d{3}){1,2}))")
 _LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}[A-Ha-h]?|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
 

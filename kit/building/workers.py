@@ -34,7 +34,7 @@ def in_order(work: Callable, things: Sequence, what: str, processes: int | None 
         yield from steps(pool.map(work, things), what, len(things))
     except BrokenProcessPool as error:
         raise BuildError("a process of several was ended from outside", what, "If memory ran out, allow fewer "
-                         "processors (taskset). A script must build under `if __name__ == \"__main__\":`") from error
+                         "processors (taskset). A script builds under `if __name__ == '__main__':`") from error
     finally:
         pool.shutdown(cancel_futures=True)
 
