@@ -1,10 +1,12 @@
-"""Progress of long steps: from a notebook's kernel to the terminal and the log, by a small file, or
-to the cell in JupyterLab.
+"""Progress of long steps: from a notebook's kernel to the terminal and the log, by a small file, to the
+cell in JupyterLab, or to the terminal in which a command runs.
 
-The executed notebook keeps no trail of it. The pipeline names the file in KIT_PROGRESS.
+The executed notebook keeps no trail of it. The pipeline names the file in KIT_PROGRESS; an empty name
+keeps a process silent.
 """
 
 import os
+import shutil
 import sys
 import time
 from collections import deque
@@ -28,11 +30,20 @@ def blocks(items, size: int):
 
 def say(what: str) -> None:
     """Says one line, where somebody looks: the file that the pipeline reads, else the cell of a
-    person who sits in front of it."""
+    person who sits in front of it, else the terminal, where it is written over by the next."""
     if path := os.environ.get(VARIABLE):
         Path(path).write_text(visible(what), encoding="utf-8")
     elif (shell := _attended()) is not None:
         _Line.of(shell).show(what)
+    else:
+        _on_terminal(visible(what))
+
+
+def _on_terminal(line: str) -> None:
+    """Writes the line in place of the one before; an empty one leaves nothing."""
+    if VARIABLE not in os.environ and sys.stderr.isatty():
+        fits = line[:shutil.get_terminal_size().columns - 1]
+        print(f"\r\033[K{fits}", end="", file=sys.stderr, flush=True)
 
 
 class Stopwatch:
@@ -55,9 +66,12 @@ class Stopwatch:
 def steps(items, what: str, total: int):
     """Passes the items through, and says how far they are, twice a second at most."""
     tally = Tally(what, total)
-    for item in items:
-        yield item
-        tally.one()
+    try:
+        for item in items:
+            yield item
+            tally.one()
+    finally:
+        _on_terminal("")
 
 
 class Tally:
@@ -76,6 +90,8 @@ class Tally:
         if now - self._last >= OFTEN:
             self._last = now
             say(f"{self.what}: {self.done:,} of {self.total:,}{_left(self._recent, self.total)}")
+        if self.done == self.total:
+            _on_terminal("")
 
 
 def _left(recent: deque, total: int) -> str:

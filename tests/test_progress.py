@@ -1,6 +1,9 @@
 """Progress: what is said, and that nothing of it stays."""
 
+import io
 import re
+import sys
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -99,6 +102,39 @@ def test_a_cell_that_fails_leaves_the_line_empty_too(kernel):
 
 
 # --- the log --------------------------------------------------------------------------------------
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    monkeypatch.delenv(progress.VARIABLE, raising=False)
+    monkeypatch.setattr(progress, "OFTEN", 0)
+    screen = Screen()  # pytest puts its own in sys.stderr before the test
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen, modules=sys.modules))
+    return screen
+
+
+def test_a_terminal_shows_the_line_and_nothing_of_it_stays(screen):
+    assert list(steps("abc", "trials read", 3)) == ["a", "b", "c"]
+    assert "\r\033[Ktrials read: 2 of 3" in screen.getvalue() and screen.getvalue().endswith("\r\033[K")
+
+
+def test_a_step_that_fails_leaves_no_line_on_the_terminal(screen):
+    with pytest.raises(ZeroDivisionError):
+        list(steps((1 / n for n in (2, 1, 0)), "trials read", 3))
+    assert screen.getvalue().endswith("\r\033[K")
+
+
+def test_a_process_that_is_to_be_silent_shows_nothing(screen, monkeypatch):
+    monkeypatch.setenv(progress.VARIABLE, "")
+    list(steps("abc", "trials read", 3))
+    assert screen.getvalue() == ""
+
 
 def test_the_log_says_what_ran_when_and_how_it_ended(tmp_path, capsys):
     log = Log(tmp_path / "logs" / "mine.log")

@@ -6,7 +6,7 @@ step keeps its place. What can't be told apart is not chosen: it is a loss, by i
 
 from dataclasses import dataclass
 
-from kit.building import numbers
+from kit.building import numbers, ptab
 from kit.building.cells import Name
 from kit.building.document import Document
 from kit.building.grounds import Found, Ground, find_grounds
@@ -14,11 +14,11 @@ from kit.building.references import Definition, Names, Number, key
 
 NO_DEFINITION, NO_PATENT, FOREIGN = "no definition of the name", "no patent", "foreign"
 PROVISIONAL, REEXAMINATION, AMBIGUOUS = "provisional", "reexamination", "ambiguous"
+UNREAD, DAMAGED = "name not read", "damaged number"
 BEFORE_1976, NOT_IN_TABLE = "before 1976", "not in the table"
 SAME, NOT_IN_CORPUS = "same application or family", "not in the corpus"
 AROUND = 160  # characters of a text that evidence shows on either side
-ADMITTED = ("aapa", "apa", "applicant admitted prior art", "applicant's admitted prior art",
-            "admitted prior art")
+ADMITTED = ("aapa", "apa", "admitted prior art")  # and "applicant's admitted prior art"
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,42 @@ def read_trial(documents: list[Document], challenged: str = "", trials: frozense
         others = tuple(names[d.name] for d in readable if d is not document)
         found = find_grounds(document, challenged, trials, others, claim_count, names[document.name])
         left_out |= set(found.left_out)
-        if found.grounds:
+        if any(not name.unread for ground in found.grounds for name in ground.names):
             ordered = [names[document.name], *others]
             references = _references(document, found, ordered, challenged)
             return Asserted(document.name, found.grounds, references, sorted(left_out),
                             len(found.broken), passed)
         passed[document.name] = "no ground found"
     return Asserted(None, [], [], sorted(left_out), 0, passed)
+
+
+@dataclass(frozen=True)
+class Papers:
+    """The texts of a trial, by preference, and the challenged patent's number; trials: as `read_trial`."""
+
+    trial: ptab.Trial
+    patent: str
+    trials: frozenset[str]
+    texts: tuple[ptab.Text, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What papers assert. faults: of each text. partial: whether the source says that the Board
+    instituted in part."""
+
+    found: Asserted
+    faults: tuple[str, ...]
+    partial: bool
+
+
+def read_papers(papers: Papers) -> Findings:
+    """Reads a trial's texts, which no process but this one holds."""
+    documents = [text.read() for text in papers.texts]
+    found = read_trial(documents, papers.patent, papers.trials)
+    source = next((document for document in documents if document.name == found.source), None)
+    return Findings(found, tuple(document.fault for document in documents),
+                    bool(source and ptab.is_partial(papers.trial, source)))
 
 
 def place_of(document: Document, start: int, end: int) -> Place:
@@ -135,15 +164,19 @@ def _meant(document: Document, spoken: list[Name], names: list[Names],
            challenged: str) -> tuple[tuple[Candidate, ...], str, str]:
     """(candidates, loss, detail) of a name."""
     stated = [name.number for name in spoken if name.number]
+    if spoken[0].unread:
+        return (), UNREAD, _beside(document, spoken[0])
     if stated:
         candidates = [_stated(document, number) for number in stated]
     else:
         defined, definitions = _defined(spoken, names)
         if not definitions:
-            return (), NO_PATENT if key(spoken[0].text) in ADMITTED else NO_DEFINITION, ""
+            admitted = key(spoken[0].text) in ADMITTED or key(spoken[0].text).endswith(ADMITTED[-1])
+            return (), NO_PATENT if admitted else NO_DEFINITION, ""
         candidates = [_candidate(defined, d) for d in definitions if d.number]
         if not candidates:
             return (), NO_PATENT, place_of(defined, definitions[0].start, definitions[0].end).text[:300]
+    candidates = _readable(candidates)
     once = {(c.number.kind, c.number.value): c for c in reversed(candidates)}
     others = [c for c in reversed(once.values()) if c.number.value != challenged]
     if not others:
@@ -151,17 +184,33 @@ def _meant(document: Document, spoken: list[Name], names: list[Names],
     return tuple(others), _loss(others), ", ".join(c.number.value for c in others)
 
 
+def _readable(candidates: list[Candidate]) -> list[Candidate]:
+    """Without the damaged spellings of a number that stands there undamaged too."""
+    whole = {c.number.value for c in candidates if c.number.kind != "damaged"}
+    return [c for c in candidates if c.number.kind != "damaged"
+            or not whole & {numbers.patent(mended := c.number.value.translate(_AS_DIGITS)),
+                            numbers.publication(mended)}]
+
+
+_AS_DIGITS = str.maketrans("IlOoSBZ|", "11005821")
+
+
 def _defined(spoken: list[Name], names: list[Names]) -> tuple[Document | None, list[Definition]]:
-    """The definitions in the first document that has one for the name; with a number, where there is."""
+    """The definitions in the first document that has the best: with a whole number in its place; with a
+    number; without one."""
     exhibit = next((name.exhibit for name in spoken if name.exhibit), "")
-    without: tuple[Document | None, list[Definition]] = (None, [])
-    for known in names:
-        told = known.meant(spoken[0].text, exhibit)
-        if any(d.number for d in told):
-            return known.document, told
-        if told and not without[1]:
-            without = (known.document, told)
-    return without
+    told = [(known.document, known.meant(spoken[0].text, exhibit)) for known in names]
+    for is_good in (lambda d: d.number and d.number.kind != "damaged" and not d.away,
+                    lambda d: d.number, lambda d: True):
+        for document, definitions in told:
+            if any(is_good(d) for d in definitions):
+                return document, definitions
+    return None, []
+
+
+def _beside(document: Document, name: Name) -> str:
+    """A name with the words around it."""
+    return " ".join(document.plain[max(0, name.start - 60):name.end + 20].split())
 
 
 def _stated(document: Document, number: Number) -> Candidate:
@@ -182,8 +231,8 @@ def _loss(candidates: list[Candidate]) -> str:
 
 
 def _kind_of_loss(number: Number) -> str:
-    if number.kind == "foreign":
-        return FOREIGN
+    if number.kind in ("foreign", "damaged"):
+        return FOREIGN if number.kind == "foreign" else DAMAGED
     if number.kind == "application" and numbers.is_provisional(number.value):
         return PROVISIONAL
     if number.kind == "application" and numbers.is_reexamination(number.value):

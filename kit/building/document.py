@@ -28,8 +28,9 @@ _HEADER = re.compile(
 _BROKEN = re.compile(r"[ÿ\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]|\(cid:")
 _STOP = re.compile(r"[.!?][\"')\]]{0,3} (?=[\"'(\[]{0,2}[A-Z0-9§])")
 _SHORT = re.compile(r"(?:\b(?:Nos?|NOS?|U\.S|U\.S\.C|Exs?|Pet|vs?|al|Inc|Corp|Ltd|Co|Pat|Appl?|Publ?|Figs?|"
-                    r"Drs?|Mr|Ms|Prelim|Resp|Inst|Req|Decl?|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Id|cf|Cf|"
-                    r"cols?|ll?|Ser|Reg|Intl|Fed|Cir|Sec|pp?|Op|Mot|Br|Supp|Rev|e\.g|i\.e|[A-Z])|§)$")
+                    r"Drs?|Mr|Ms|Prelim|Resp|Inst|Req|Decl?|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|"
+                    r"Id|cf|Cf|"
+                    r"cols?|ll?|Ser|Reg|Intl|Re|Des|Fed|Cir|Sec|pp?|Op|Mot|Br|Supp|Rev|e\.g|i\.e|[A-Z])|§)$")
 
 
 class Token(NamedTuple):
@@ -40,8 +41,9 @@ class Token(NamedTuple):
     end: int
 
 
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"  # of a footnote: no token, and no part of one
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d+|'\d{3}(?!\d)|"
-                    r"[^\W\d_](?:\w|['&-](?=\w)|\.(?=[^\W\d_]\b))*|\S")
+                    rf"[^\W\d_{_RAISED}](?:[^\W{_RAISED}]|['&-](?=\w)|\.(?=[^\W\d_]\b))*|[^\s{_RAISED}]")
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,10 @@ _HEADING = re.compile(r"^[ \t`]*(?:[IVX]{1,5}|[A-Z]|\d{1,2})\.[ \t]+[A-Z][^\n]{0
 _LINE = re.compile(r"^[ \t`]*([^\n]{8,90}?)[ \t\r]*$", re.MULTILINE)
 _RUNNING = re.compile(r"IPR\d|\bPatent\b|PATENT|Petition|PETITION|RESPONSE|Response")
 PAGES = 4  # a line that stands so often is a page's header
-_GAP = re.compile(r"(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|[\s`]{2,}|[^\S ]|`")
+_GAP = re.compile(r"[ \t\r]*\n[\s`]*[-–—] ?\d{1,3} ?[-–—][ \t\r]*\n[\s`]*|"  # the number of a page, - 14 -
+                  r"(?P<hyphen>(?<=[A-Za-z])-[ \t\r]{0,9}\n[ \t`]{0,40}(?=[a-z])|"  # "obvi-ous", "Smith-Jones"
+                  r"(?<=[a-z]-)[ \t\r]{0,9}\n[ \t`]{0,40}(?=[A-Z][a-z]))|"
+                  r"[\s`]*(?:(?<!\S)\|(?!\S)[\s`]*)+|[\s`]{2,}|[^\S ]|`")  # a bar alone is a table's rule
 
 
 def _plain(text: str) -> tuple[str, list[int], list[int]]:
@@ -138,7 +143,7 @@ def _plain(text: str) -> tuple[str, list[int], list[int]]:
     pieces, at = [], 0  # (its text, its place in `text`)
     for gap in _gaps(text):
         pieces.append((text[at:gap.start()], at))
-        if gap.re is not _GAP or not gap[0].startswith("-"):
+        if gap.re is not _GAP or not gap["hyphen"]:
             pieces.append((" ", gap.start()))
         at = gap.end()
     pieces.append((text[at:], at))

@@ -78,14 +78,20 @@ def _same(name: Name) -> str:
 
 # --- tables ---------------------------------------------------------------------------------------
 
+_FIRST = frozenset("crgsb35pian§0123456789")  # of the words of a header, and of claims
+
+
 class _Tables:
     def __init__(self, cells: Cells):
         self.cells, self.left_out, self.broken = cells, [], []
 
     def rows(self):
         """The rows of every table, behind headers and without one."""
-        at = 0
-        while at < len(self.cells.tokens):
+        at, low = 0, self.cells.low
+        while at < len(low):
+            if not (low[at][0] in _FIRST or self.cells.may_be_defined(at)):
+                at += 1  # as most words
+                continue
             end, order = self._header_at(at)
             if order:
                 for row, end in self._rows_at(end, order):
@@ -102,7 +108,8 @@ class _Tables:
     def _header_at(self, i: int) -> tuple[int, str]:
         """Behind the words of a header, and the order of its columns; "" where they are no header."""
         cells = self.cells
-        if cells.tokens[i].text[0] not in "CRGSB35PIAN§" or cells.tokens[i].text[0].islower():
+        if cells.tokens[i].text[0] not in "CRGSB35PIAN§" or not (
+                cells.low[i] in ORDER or cells.low[i] in HEADER or cells.low[i].startswith("u.s.c")):
             return i, ""
         order, at, last = "", i, i
         while at < min(i + 40, len(cells.tokens)):
@@ -132,7 +139,7 @@ class _Tables:
                 row, at = read
                 since = 0
                 yield row, at
-            elif self._half_row_at(at + since):
+            elif "CS" in order and self._half_row_at(at + since):
                 self.broken.append(self.cells.tokens[at + since].start)
                 return
             else:
@@ -156,13 +163,21 @@ class _Tables:
             else:
                 while cells.word(at) in (":", "-", ";") and got:
                     at += 1
-                read = cells.names_at(at)
+                read = self._names_at(at)
                 if not read and set(got.get("S", [()])[0]) & set(LEFT_OUT):
                     read = (at, (), False)
             if not read:
                 return None
             at, got[column] = read[0], read[1:]
         return self._made(i, at, got)
+
+    def _names_at(self, i: int):
+        """The names of a cell; a semicolon may stand between them."""
+        read = self.cells.names_at(i)
+        while read and self.cells.word(read[0]) == ";" and self.cells.is_defined(read[0] + 1):
+            end, names, open_end = self.cells.names_at(read[0] + 1)
+            read = end, read[1] + names, open_end
+        return read
 
     def _made(self, start: int, end: int, got: dict) -> tuple[Ground | None, int]:
         cells, claims, statutes = self.cells, got["C"][0], got["S"][0]
@@ -221,26 +236,37 @@ def _columns(order: str) -> str:
 
 VERBS = {"anticipated": ("102",), "anticipation": ("102",), "obvious": ("103",), "obviousness": ("103",),
          "unpatentable": (), "unpatentability": (), "invalid": (), "invalidity": ()}
-ACTIVE = {"anticipates": "102", "anticipate": "102", "renders": "103", "render": "103"}
-LINKS = frozenset("under pre-aia as being having been be is are was were would have rendered the subject matter of , "
+ACTIVE = {"anticipates": "102", "anticipate": "102", "renders": "103", "render": "103",
+          "rendered": "103"}
+AUXILIARY = frozenset("would have also thus therefore together collectively either does do not , and as "
+                      "each both independently likewise "
+                      "combination combinations references".split())
+LINKS = frozenset("under pre-aia as being having been be is are was were would have rendered the subject "
+                  "matter of , "
                   "( ) pursuant to for reason because and or either alternatively in alternative on ground "
                   "grounds basis that at least it they challenged claim claims - : each '".split())
 _ELSEWHERE = re.compile(
-    r"\b(?:examiner|prosecution|re-?examin\w*|rejected|rejections?|district court|federal circuit|"
+    r"\b(?:examiner|ex parte|prosecution|office action|applicants? (?:overcame|argu\w+|amend\w+|distinguish\w+)|"
+    r"substitute claims?|notice of allowance|(?:invalidity|infringement) contentions|opposition division|"
+    r"counterpart|"
+    r"petitioners? (?:does|do|did) not (?:contend|assert|argue|allege|challenge)|ITC|"
+    r"International Trade Commission|administrative law judge|"
+    r"the court (?:held|found|conclu\w+|affirm\w+)|re-?examin\w*|rejected|rejections?|district court|"
+    r"federal circuit|"
     r"litigation|co-?pending|parent (?:application|patent)|complaint|jury|infring\w+|"
-    r"(?:related|another|other|earlier|prior|previous|different|separate|parallel) "
+    r"(?:related|another|other|earlier|prior|previous|different|separate|parallel|companion|sister) "
     r"(?:proceedings?|matters?|cases?|patents?|petitions?|trials?|iprs?|inter partes)|"
+    r"patent owner's (?:expert|declarant|witness|counsel|position|argument|contention|view|theory)\w*|"
     r"patent owner (?:argue|contend|assert|respond|disagree|state|submit|maintain|dispute|conclude|note|"
     r"point)\w*)\b", re.IGNORECASE)
 _TRIAL = re.compile(r"\b(?:IPR|PGR|CBM|DER)\d{4}-\d{5}\b")
+_OTHER_TRIAL = re.compile(r"\b(\d{3,5}) (?:IPR|PGR|[Pp]etition|[Pp]roceeding)\b")
 _OTHER_PATENT = re.compile(
-    r"\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
+    r"'(?P<whose>\d{3}) patent(?:'s|,? whose|,? of which) claims?\b|"
+    r"(?<!view )(?<!light )(?<!combination )(?<!teachings )\bof (?:the )?(?:U\.? ?S\.? )?(?:(?:Patent|"
+    r"Pat\.) (?:Nos?\. ?)?)?(?:['°*](?P<tail>\d{3})\b|"
     r"(?P<number>(?:RE|D|PP)?\d{1,2}(?:,\d{3}){1,2}))")
 _LABEL = re.compile(r"\bGrounds? (?:No\. ?)?(?:[0-9]{1,2}[A-Ha-h]?|[IVX]{1,4}|[A-H])\b", re.IGNORECASE)
-_AWAY = re.compile(r"(?:Related (?:Matters|Proceedings)|Prosecution History|Claim Construction|"
-                   r"Level of Ordinary Skill)\b(?! of the)")
-_BACK = re.compile(r" (?:[A-H]|[IVX]{1,4}|\d{1,2})\. (?=[A-Z])|\bGrounds?\b|\bChallenges?\b")
-
 
 class _Sentences:
     def __init__(self, cells: Cells, challenged: str, trials: frozenset[str]):
@@ -261,8 +287,11 @@ class _Sentences:
                 read = self._active(at)
             if read:
                 end, ground = read
-                if ground and self._is_own(self.cells.tokens[at].start):
-                    yield ground
+                own = ground and self._is_own(self.cells.tokens[at].start)
+                while ground:
+                    if own:
+                        yield ground
+                    end, ground = self._further(end, ground)
                 at = max(end, at + 1)
             else:
                 at += 1
@@ -271,23 +300,9 @@ class _Sentences:
 
     # --- where it stands
 
-    @cached_property
-    def _away(self) -> list[tuple[int, int]]:
-        """Sections about something else, from their heading to the next."""
-        made, at = [], 0
-        for heading in _AWAY.finditer(self.plain):
-            if heading.start() < at or not re.search(r"(?:^|[A-Z0-9]\. ?|\d )$",
-                                                     self.plain[max(0, heading.start() - 4):heading.start()]):
-                continue
-            back = _BACK.search(self.plain, heading.end(), heading.end() + 6_000)
-            at = back.start() if back else heading.end()
-            made.append((heading.start(), at))
-        return made
-
     def _is_own(self, place: int) -> bool:
         """Whether the sentence at the place speaks of this trial's own grounds."""
-        n = bisect_right(self._away, (place, len(self.plain))) - 1
-        if n >= 0 and self._away[n][0] <= place < self._away[n][1]:
+        if self.cells.names.is_away(place):
             return False
         start, end = self.cells.document.sentence(place)
         if start not in self._judged:
@@ -297,10 +312,13 @@ class _Sentences:
     def _fits(self, sentence: str) -> bool:
         if any(found[0] not in self.trials for found in _TRIAL.finditer(sentence)) and self.trials:
             return False
+        if any(not trial.endswith(of[1]) for of in _OTHER_TRIAL.finditer(sentence) for trial in self.trials):
+            return False
         if self.challenged:
             for other in _OTHER_PATENT.finditer(sentence):
-                digits = re.sub(r"\D", "", other["tail"] or other["number"])
-                if not self.challenged.endswith(digits) and "claim" in sentence[:other.start()].lower()[-90:]:
+                digits = re.sub(r"\D", "", other["whose"] or other["tail"] or other["number"])
+                of_claims = other["whose"] or "claim" in sentence[:other.start()].lower()[-90:]
+                if not self.challenged.endswith(digits) and of_claims:
                     return False
         return bool(_LABEL.search(sentence)) or not _ELSEWHERE.search(sentence)
 
@@ -358,6 +376,9 @@ class _Sentences:
             elif read := cells.statute_at(at):
                 at, told, _ = read
                 stated += told
+            elif word == "(" and claims and cells.is_defined(at + 1) and self._closes(cells.names_at(at + 1)):
+                names = cells.names_at(at + 1)  # "Obviousness of Claim 9 (A and B)"
+                break
             elif word in LINKS:
                 at += 1
             else:
@@ -380,6 +401,25 @@ class _Sentences:
         statutes = [s for s in inferred if s] or stated or self._statute_before(i, start)
         sought = tuple(s for s in dict.fromkeys(statutes) if s in SOUGHT)
         return end, Ground(claims, sought, named, "sentence", start, stop)
+
+    def _further(self, i: int, before: Ground) -> tuple[int, Ground | None]:
+        """Behind a ground, the next of its kind without a verb of its own: `and claims 6-8 over C`."""
+        cells, at = self.cells, i
+        if cells.word(at) == "(" and cells.word(at + 1) in ("ground", "grounds", "id", "pet"):
+            at = next((k + 1 for k in range(at, at + 12) if cells.word(k) == ")"), at)
+        while cells.word(at) in (",", ";", "and", "of") and at - i < 18:
+            at += 1
+        claims = cells.claims_at(at) if at > i and cells.word(at) in ("claims", "claim") else None
+        link = self._link_at(claims[0]) if claims and self._same_sentence(claims[0], before.end) else None
+        names = cells.names_at(link) if link else None
+        if not names:
+            return i, None
+        more = self._statute_behind(names[0])
+        sought = tuple(s for s in more[1] if s in SOUGHT) if more else before.statutes
+        return names[0], Ground(claims[1], sought, names[1], "sentence", before.start, before.end)
+
+    def _closes(self, names: tuple) -> bool:
+        return self.cells.word(names[0]) == ")"
 
     def _same_sentence(self, i: int, stop: int) -> bool:
         return i < len(self.cells.tokens) and self.cells.tokens[i].start < stop
@@ -419,18 +459,30 @@ class _Sentences:
         verb = i
         if word == "obvious":
             return None  # read at its verb, "renders"
-        if word in ("renders", "render") and "obvious" not in cells.low[i:i + REACH]:
-            return None
+        statutes = (ACTIVE[word],)
+        if ACTIVE[word] == "103" and "obvious" not in cells.low[i:i + REACH]:
+            statutes = self._of_unpatentable(i)
+            if not statutes:
+                return None
         claims = self._claims_behind(i, 8)
         if not claims or cells.tokens[claims[0] - 1].start >= stop:
             return None
-        for first in range(max(verb - REACH, cells.behind(start)), verb):
+        head = next(at for at in range(verb, -1, -1) if cells.word(at - 1) not in AUXILIARY)
+        for first in range(max(verb - REACH, cells.behind(start)), head):
             if cells.word(first - 1) in ("and", "of", "view", "with", ",") and first > cells.behind(start):
                 continue
             names = cells.names_at(first)
-            if names and names[0] == verb:
-                return claims[0], Ground(claims[1], (ACTIVE[word],), names[1], "sentence", start, stop)
+            if names and head <= names[0] <= verb:
+                return claims[0], Ground(claims[1], statutes, names[1], "sentence", start, stop)
         return None
+
+    def _of_unpatentable(self, i: int) -> tuple[str, ...]:
+        """The statute in "renders claims 1-5 unpatentable under § 103"."""
+        for at in range(i, min(i + REACH, len(self.cells.low))):
+            if self.cells.low[at] == "unpatentable":
+                more = self._statute_behind(at + 1)
+                return tuple(s for s in more[1] if s in SOUGHT) if more else ()
+        return ()
 
     # --- "Ground 1: claims 1-5, § 103, A and B"
 

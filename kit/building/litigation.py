@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from kit.building import asserted, numbers, ptab
-from kit.building.asserted import Asserted, Candidate, Reference
+from kit.building import asserted, numbers, ptab, workers
+from kit.building.asserted import Asserted, Candidate, Papers, Reference, read_papers
 from kit.building.cells import MOST_CLAIMS
 from kit.building.claims import split_claims
 from kit.building.judging import SAMPLE, Audit, draw, share_of
@@ -38,7 +38,7 @@ NO_ROW = "the challenged patent makes no row"
 
 @dataclass(frozen=True)
 class Challenge:
-    """A trial that is read. texts: {document: its kind}. trials: its number, and those joined to it."""
+    """A trial that is read. kind: of its source. trials: its number, and those joined to it."""
 
     trial: ptab.Trial
     trials: tuple[str, ...]
@@ -94,8 +94,12 @@ def build(collection, folder: Path, tables: list[Path], view: str = "claims",
 
 # --- trials ---------------------------------------------------------------------------------------
 
-def read_challenges(records: ptab.Records, texts: list[ptab.Text]) -> tuple[list[Challenge], list[Loss]]:
-    """The trials whose grounds could be read, by number; and a loss for each other one."""
+def read_challenges(records: ptab.Records, texts: list[ptab.Text],
+                    processes: int | None = None) -> tuple[list[Challenge], list[Loss]]:
+    """The trials whose grounds could be read, by number; and a loss for each other one.
+
+    processes: in which they are read, see `workers.in_order`; the result does not depend on it.
+    """
     of_trial: dict[str, list[ptab.Text]] = {}
     for text in texts:
         if text.trial and text.kind in ptab.ORDER:
@@ -103,19 +107,22 @@ def read_challenges(records: ptab.Records, texts: list[ptab.Text]) -> tuple[list
     trials = {**{number: ptab.Trial(number, number[:3]) for number in of_trial}, **records.trials}
     lost = [Loss(TRIALS, number, "ex parte appeal") for number in sorted(records.appeals)]
     joined = _joined(trials, of_trial)
-    made = []
+    told: dict[str, Papers | Loss] = {}
     for number in sorted(trials):
         if number in joined:
-            lost.append(Loss(TRIALS, number, "joined to another trial", joined[number]))
+            told[number] = Loss(TRIALS, number, "joined to another trial", joined[number])
             continue
         own = frozenset([number, *(n for n, lead in joined.items() if lead == number)])
-        read = _read(trials[number], own, _in_order(of_trial.get(number, [])))
-        (lost if isinstance(read, Loss) else made).append(read)
-    return made, lost
+        told[number] = _papers(trials[number], own, _in_order(of_trial.get(number, [])))
+    papers = [one for one in told.values() if isinstance(one, Papers)]
+    for findings, one in zip(workers.in_order(read_papers, papers, "trials read", processes), papers):
+        told[one.trial.number] = _challenge(one, findings)
+    lost += [one for one in told.values() if isinstance(one, Loss)]
+    return [one for one in told.values() if isinstance(one, Challenge)], lost
 
 
 def _in_order(texts: list[ptab.Text]) -> list[ptab.Text]:
-    return sorted(texts, key=lambda t: (ptab.ORDER.index(t.kind), t.filed or "9999", t.document.name))
+    return sorted(texts, key=lambda t: (ptab.ORDER.index(t.kind), t.filed or "9999", t.name))
 
 
 def _joined(trials: dict[str, ptab.Trial], of_trial: dict[str, list[ptab.Text]]) -> dict[str, str]:
@@ -123,28 +130,27 @@ def _joined(trials: dict[str, ptab.Trial], of_trial: dict[str, list[ptab.Text]])
     made: dict[str, str] = {}
     for number in sorted(of_trial):
         for text in of_trial[number]:
-            named, patents = ptab.caption(text.document)
-            together = [n for n in named if n != number and _one_patent(trials, number, n, patents)]
-            for other in [*ptab.joined_to(text.document), *together]:
+            together = [n for n in text.trials if n != number and _one_patent(trials, number, n, text.patents)]
+            for other in [*text.joined, *together]:
                 lead = made.get(number, number)
                 if other != lead and other in trials and other not in made and other not in made.values():
                     made[other] = lead
     return made
 
 
-def _one_patent(trials: dict[str, ptab.Trial], one: str, other: str, patents: list[str]) -> bool:
+def _one_patent(trials: dict[str, ptab.Trial], one: str, other: str, patents: tuple[str, ...]) -> bool:
     """Whether two trials of one caption challenge one patent."""
     known = {trials[n].patent for n in (one, other) if n in trials and trials[n].patent}
     return len(known | set(patents)) == 1
 
 
-def _read(trial: ptab.Trial, own: frozenset[str], texts: list[ptab.Text]) -> Challenge | Loss:
-    """The trial as a challenge, or why it is none."""
+def _papers(trial: ptab.Trial, own: frozenset[str], texts: list[ptab.Text]) -> Papers | Loss:
+    """What of the trial is to be read, or why it is no challenge."""
     if trial.type != "IPR":
         return Loss(TRIALS, trial.number, "another type than IPR", trial.type)
     if not texts:
         return Loss(TRIALS, trial.number, "no text of a decision or petition")
-    stated = list(dict.fromkeys(p for text in texts for p in ptab.caption(text.document)[1]))
+    stated = list(dict.fromkeys(p for text in texts for p in text.patents))
     if len(stated) > 1:
         return Loss(TRIALS, trial.number, "several patents in one caption", ", ".join(stated))
     if stated and trial.patent and stated != [trial.patent]:
@@ -153,16 +159,21 @@ def _read(trial: ptab.Trial, own: frozenset[str], texts: list[ptab.Text]) -> Cha
     patent = trial.patent or "".join(stated)
     if not patent:
         return Loss(TRIALS, trial.number, "no number of the challenged patent")
-    found = asserted.read_trial([text.document for text in texts], patent, own)
+    return Papers(trial, patent, own, tuple(texts))
+
+
+def _challenge(papers: Papers, findings: asserted.Findings) -> Challenge | Loss:
+    """The trial as a challenge, or why it is none."""
+    trial, found = papers.trial, findings.found
     if found.source is None:
-        faults = [text.document.fault for text in texts]
-        reason = ("no ground under §102 or §103" if not all(faults) and found.left_out else
-                  faults[0] if all(faults) else "no ground found")
+        broken = all(findings.faults)
+        reason = ("no ground under §102 or §103" if not broken and found.left_out else
+                  findings.faults[0] if broken else "no ground found")
         return Loss(TRIALS, trial.number, reason, ", ".join(f"§{s}" for s in found.left_out)
                     or "; ".join(f"{name}: {why}" for name, why in found.passed.items()))
-    source = next(text for text in texts if text.document.name == found.source)
-    return Challenge(replace(trial, patent=patent), tuple(sorted(own)), found, source.kind,
-                     ptab.is_partial(trial, source.document))
+    kind = next(text.kind for text in papers.texts if text.name == found.source)
+    return Challenge(replace(trial, patent=papers.patent), tuple(sorted(papers.trials)), found, kind,
+                     findings.partial)
 
 
 def _by_patent(challenges: list[Challenge]) -> dict[str, tuple[list[Challenge], list[Asserting]]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from kit.building import numbers
 from kit.building.document import Document, read_document
 from kit.errors import BuildError
+from kit.progress import steps
 
 BAGS = ("patentTrialProceedingDataBag", "patentTrialDocumentDataBag", "patentTrialDecisionDataBag", "results")
 FINAL, INSTITUTION, PETITION, OTHER = "final written decision", "institution decision", "petition", "other"
@@ -54,14 +55,23 @@ class Trial:
 
 @dataclass(frozen=True)
 class Text:
-    """A text file and what it is of. trial is "" where nothing says it."""
+    """A text and what it is of. trial is "" where nothing says it. trials, patents: of its caption.
+    joined: trials that it says were joined with its own. path: of its file; only a text without one is
+    held in `document`, since all of a folder's texts fill a machine's memory."""
 
-    path: Path
-    document: Document
+    name: str
     trial: str
     kind: str
     filed: str = ""
-    identifier: str = ""
+    trials: tuple[str, ...] = ()
+    patents: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
+    path: Path | None = None
+    document: Document | None = None
+
+    def read(self) -> Document:
+        """The text itself. Raises BuildError for a file that can't be read."""
+        return self.document or _read(self.path, self.name)
 
 
 @dataclass(frozen=True)
@@ -212,19 +222,20 @@ def read_texts(folder: Path, records: Records) -> list[Text]:
             for name in (paper.identifier, Path(paper.name).stem):
                 if name:
                     by_name.setdefault(name.lower(), (trial.number, paper))
-    return [_text_of(path, folder, by_name) for path in sorted(Path(folder).rglob("*.txt"))]
+    paths = sorted(Path(folder).rglob("*.txt"))
+    return [_text_of(path, folder, by_name) for path in steps(paths, "papers found", len(paths))]
 
 
 def odd_texts(texts: list[Text]) -> dict[str, str]:
     """{file: why nothing is read of it}, of the texts that no trial is read from."""
-    told = {text.document.name: "no trial is stated" if not text.trial else
+    told = {text.name: "no trial is stated" if not text.trial else
             "neither a decision that states grounds nor a petition" for text in texts
             if not text.trial or text.kind not in ORDER}
     return dict(sorted(told.items()))
 
 
 def _text_of(path: Path, folder: Path, by_name: dict) -> Text:
-    document = read_document(path, path.relative_to(folder).as_posix())
+    document = _read(path, path.relative_to(folder).as_posix())
     trial, paper = by_name.get(path.stem.lower(), ("", None))
     if paper is None:
         stems = [part for part in re.split(r"[\s_.]+", path.stem.lower()) if part in by_name]
@@ -233,9 +244,23 @@ def _text_of(path: Path, folder: Path, by_name: dict) -> Text:
     where = path.relative_to(folder).as_posix().upper().replace("_", " ")
     named = TRIAL.search(where) or TRIAL.search(head)
     kind = paper.kind if paper else OTHER
-    return Text(path, document, trial or (named[0] if named else ""),
-                kind if kind != OTHER or paper else kind_of_text(head),
-                paper.filed if paper else "", paper.identifier if paper else path.stem)
+    made = text_of(document, trial or (named[0] if named else ""),
+                   kind if kind != OTHER or paper else kind_of_text(head), paper.filed if paper else "")
+    return replace(made, path=path, document=None)
+
+
+def text_of(document: Document, trial: str, kind: str, filed: str = "") -> Text:
+    """A document that is at hand as a text, with its caption and what it was joined with."""
+    trials, patents = caption(document)
+    return Text(document.name, trial, kind, filed, tuple(trials), tuple(patents), tuple(joined_to(document)),
+                document=document)
+
+
+def _read(path: Path, name: str) -> Document:
+    try:
+        return read_document(path, name)
+    except OSError as error:
+        raise BuildError(f"the text can't be read: {error.strerror}", path, "Mend or remove the file") from error
 
 
 def kind_of_text(head: str) -> str:
@@ -269,9 +294,12 @@ def caption(document: Document) -> tuple[list[str], list[str]]:
 
 def joined_to(document: Document) -> list[str]:
     """The trials that a text says were joined with its own."""
-    return list(dict.fromkeys(found[1] for found in _JOINED.finditer(document.plain)))
+    text = document.text
+    near = (Document("", text[max(0, found.start() - 600):found.end() + 20]) for found in _JOINING.finditer(text))
+    return list(dict.fromkeys(found[1] for one in near for found in _JOINED.finditer(one.plain)))
 
 
+_JOINING = re.compile(r"\b(?:join|consol)")  # the rest of the word may stand on the next line
 _PARTLY = re.compile(r"(?:\bnot|\bno|\bonly|\bdecline\w*|\bexcept)\b[^.]{0,60}\binstitut\w+|"
                      r"\binstitut\w+[^.]{0,60}\b(?:only|limited to|but not|not as to|except)\b", re.IGNORECASE)
 

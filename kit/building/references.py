@@ -8,8 +8,8 @@ round, or without quotes. Definitions have a strength; of a name the strongest c
 """
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kit.building import numbers
@@ -23,30 +23,47 @@ _CODES = ("WO|EP|JP|DE|GB|FR|CN|KR|CA|AU|TW|RU|SU|SE|CH|NL|DK|ES|FI|IL|NZ|PL|SG|
           "PCT ?/ ?[A-Z]{2}")
 _OFFICE = (r"(?: (?:Unexamined|Examined|Laid-Open|Laid|Open|Utility|Model|Design|Patent|Published|"
            r"Publication|Application|Appln?\.?|App\.|Pub\.|Publ\.|Pat\.|Kokai|Specification|"
-           r"Registration|Serial|Ser\.|Reissue|Plant|Provisional|Document|Nos?\.?|Number|#)){0,8}")
+           r"Registration|Serial|Ser\.|Reissue|Plant|Statutory|Invention|Des\.|Provisional|Document|Nos?\.?|"
+           r"Number|#)){0,8}")
 _US = r"(?:\bU\.? ?S\.?|\bUnited States)"
 _KIND = r"(?: ?-?[ABCEPSH]\d\b| [AE]\b|A\b)?"
-_APART = r"\d{1,2}(?: ?, ?\d{3}){2}(?![\d/]|,\d)"  # of a text layer, or over two lines: 9, 142 ,411
+# of another office's papers, Union Inventor's Certificate No.
+_TITLE = r"(?-i:(?: (?!U\.? ?S\b|United)[A-Z][\w'.-]*){0,8})"
+# behind a number no digit follows, nor a letter that may be one unless it is of a kind code, B2
+_GOES_ON = r"[-;|!/]?\d|(?-i:[IlOoZ|]|[SB](?![\dlI]?(?!\w)))"
+_WHOLE = rf"(?!,\d|{_GOES_ON})"
+_WHOLE_3 = rf"(?!,\d{{3}}|{_GOES_ON})"  # behind 7,123,456 a comma and a footnote's digit may follow
+_APART = rf"\d{{1,2}}(?: ?, ?\d{{3}}){{2}}{_WHOLE_3}"  # of a text layer, or over two lines: 9, 142 ,411
 _DIGITS = (rf"(?:{_APART}|(?:(?:RE|PP|D|H|T)\.? ?)?"
-           r"(?:\d{1,2}(?:,\d{3}){2}|\d{1,3},\d{3}|\d{7,8}|\d{4,6})(?![\d/]|,\d))")
-_MENTION = re.compile("|".join([
-    rf"(?P<foreign>\b(?:{_ABROAD})\b{_OFFICE} ?(?:(?:{_CODES})\b)? ?[A-Z]{{0,2}}[ -]?\d[\d/.,-]{{2,16}}\d{_KIND}"
-    rf"|\b(?:{_CODES})(?: (?:Pub|Publication|Patent|Pat|App|Application)\.?)?(?: Nos?\.?)? ?[-/]?[A-Z]{{0,2}} ?-?"
+           rf"(?:\d{{1,2}}(?:,\d{{3}}){{2}}{_WHOLE_3}|(?:\d{{1,3}},\d{{3}}|\d{{7,8}}|"
+           rf"\d{{4,6}}(?! \d)){_WHOLE}))")
+# where a number must stand: most of it digits, but it is none
+_DAMAGED = (r"(?-i:(?!\d{1,2}/\d{3},?\d{3}\b)(?=[^\d\s\"()]{0,3}(?:\d[^\d\s\"()]{0,3}){3}\d)(?=[^\s\"()]{6})"
+            r"[\dIlOoSBZ|][^\s\"()]{4,20}?)(?=[.,;:]?(?:[\s\"()]|$))")
+_MENTION = re.compile(r"\b(?=(?-i:[A-Z0-9pau]))(?:" + "|".join([  # few places begin one: it spares most of the time
+    rf"(?P<foreign>\b(?:{_ABROAD})\b(?:{_OFFICE}|"
+    rf"{_TITLE}) ?(?:(?:{_CODES})\b)? ?[A-Z]{{0,2}}[ -]?\d[\d/.,-]{{2,16}}\d{_KIND}"
+    rf"|\b(?:{_CODES})(?: (?:Pub|Publication|Patent|Pat|App|"
+    rf"Application)\.?)?(?: Nos?\.?)? ?[-/]?[A-Z]{{0,2}} ?-?"
     rf"(?:\d{{1,2}}(?: \d{{3,4}}){{2,4}}|\d[\d/.,-]{{2,16}}\d)(?!\d){_KIND})",
     rf"(?:{_US}{_OFFICE} ?-?|\b(?:Pub|Publ|Publication|Patent Application|Application)\b\.?(?: Nos?\.?)? ?"
-    rf"(?:{_US} ?)?|\b)(?P<publication>20\d\d ?/ ?\d{{6,7}})(?!\d){_KIND}",
-    rf"{_US}{_OFFICE} ?-?(?P<joined>20\d\d\d{{6,7}})(?!\d)(?: ?-?A\d)?",
+    rf"(?:{_US} ?)?|\b)(?P<publication>20\d\d ?/ ?\d{{6,7}}){_WHOLE}(?![SB]){_KIND}",
+    rf"{_US}{_OFFICE} ?-?(?P<parted>20\d\d[ -]\d{{7}}){_WHOLE}{_KIND}",
+    rf"{_US}{_OFFICE} ?-?(?P<joined>20\d\d\d{{6,7}}){_WHOLE}(?: ?-?A\d)?",
     r"(?P<application>\b\d{2}/\d{3},?\d{3}\b)",
     rf"(?:{_US}{_OFFICE} ?-?|\b(?:Patent|Pat\.)(?: Nos?\.?| Number| #)? ?)(?P<patent>{_DIGITS}){_KIND}",
     rf"(?<![$\d.,])\b(?P<bare>(?:RE ?\d{{2}},\d{{3}}|D ?\d{{3}},\d{{3}}|PP ?\d{{2}},\d{{3}}|"
-    rf"\d{{1,2}}(?:,\d{{3}}){{2}}))(?![\d,/]){_KIND}",
-]), re.IGNORECASE)
+    rf"\d{{1,2}}(?:,\d{{3}}){{2}})){_WHOLE_3}{_KIND}",
+    rf"(?:{_US}{_OFFICE} ?-?|\b(?:Patent|Pat\.|Publication|Pub\.|Application) (?:Nos?\.?|Number|"
+    rf"#) ?)(?P<damaged>{_DAMAGED})",
+]) + ")", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Number:
-    """kind: patent, publication, application, foreign, or none of these (""). value: in its one form,
-    of a foreign one as stated. start, end: of the digits and all that belongs to them, in `plain`.
+    """kind: patent, publication, application, foreign, damaged (letters stand where digits must), or none
+    of these (""). value: in its one form, of a foreign or damaged one as stated. start, end: of the digits
+    and all that belongs to them, in `plain`.
     bare: whether no word says what it is a number of."""
 
     kind: str
@@ -60,7 +77,8 @@ class Number:
 class Definition:
     """A name that a document gives to a number, or to a text without a patent number (number None).
 
-    start, end: of the definition's sentence in the plain reading.
+    start, end: of the definition's sentence in the plain reading. away: whether it stands in a section
+    about something else, such as related matters.
     """
 
     name: str
@@ -69,6 +87,7 @@ class Definition:
     strength: int
     start: int
     end: int
+    away: bool = False
 
 
 def find_numbers(document: Document) -> list[Number]:
@@ -81,20 +100,28 @@ def _number(found: re.Match) -> Number | None:
     stated, at = found[kind], found.span()
     if kind == "foreign":
         return Number("foreign", " ".join(stated.split()), *at)
-    if kind in ("publication", "joined"):
+    if kind == "damaged":
+        return Number("damaged", stated, *at)
+    if kind in ("publication", "parted", "joined"):
         value = numbers.publication(stated)
         return Number("publication", value, *at) if value else None
     if kind == "application":
         return Number("application", numbers.application(stated), *at)
     value = numbers.patent(stated)
+    if value and value.isdigit():  # "U.S. Reissue Patent No. 38,001"
+        value = next((prefix for word, prefix in _PREFIXES if word in found[0].lower()), "") + value
     return Number("patent", value, *at, bare=kind == "bare") if value else None
+
+
+_PREFIXES = (("reissue", "RE"), ("design", "D"), ("des.", "D"), ("plant", "PP"), ("statutory", "H"))
 
 
 # --- names ----------------------------------------------------------------------------------------
 
 _QUOTED = re.compile(r"""(?P<before>(?:entitled|titled|title),? )?(?:"|'')(?P<name>[^"()]{1,70}?)(?:"|'')""")
 _RUN = r"(?:[A-Z][\w'&.-]{0,30}|'\d{3})(?: (?:et al\.?|(?:van |von |de |der |den |di |la |le |du ){0,2}[A-Z][\w'&-]{0,30}\.?|'\d{3}|[IV]{1,3})){0,4}"
-_LINKS = ("issued filed published granted dated on to by et al and in of the as from with an a no entitled titled "
+_LINKS = ("issued filed published granted dated on to by et al and in of the as from with an a no entitled "
+          "titled "
           "priority date effective having assigned hereinafter hereafter referred herein collectively called "
           "inventor inventors named reissued corresponding patent reference or simply").split()
 _WORD = re.compile(r"[^\W\d_][\w'&.-]*")
@@ -102,8 +129,10 @@ _EXHIBIT = re.compile(r"\b(?:Exs?\.|Exhibit|EX|Ex) ?-?(\d{4})\b")
 _TURNED = re.compile(
     rf'(?:"(?P<quoted>[^"()]{{1,70}})"|(?P<run>{_RUN}))'
     r"(?: ?\((?:Exs?\.|Exhibit|EX) ?-?\d{4}\))?"
-    r"(?: ?[,(:;-]| is| refers to| means|,? which is| discloses)?"
+    r"(?:,? (?:en)?titled \"[^\"]{1,90}\",?)?(?: ?[,(:;-]| is| refers to| means|,? which is| discloses|"
+    r" issued as)?"
     r"(?: ?(?:Exs?\.|Exhibit|EX) ?-?\d{4}\)?[,;:]?)? ?(?:is )?(?:a |an |the )?$")
+_EXHIBIT_FIRST = re.compile(r'(?:Exs?\.|Exhibit|EX) ?-?\d{4},? ?\("([^"()]{1,70})"\),? (?:is )?(?:a |an |the )?$')
 _TO = re.compile(rf"^,? ?(?:\([^()]{{0,60}}\) )?(?:issued |granted )?(?:to|by) (?P<run>{_RUN})")
 _BRACKET = re.compile(r"\(((?:[^()]|\([^()]{0,80}\)){1,240})\)")
 _LOOSE = re.compile(rf"(?:^|[,;] ?|hereinafter,? |hereafter,? |or )(?P<run>{_RUN})(?=$|[,;])")
@@ -111,19 +140,29 @@ _NEVER = frozenset(
     "a about all although an and any appeal appendix application april are as at attorney august because "
     "before board but by case cfr claim claims column counsel court date december decision decl declaration "
     "director dr each ex exhibit exhibits exs february fig figs figure figures final first for from further "
-    "furthermore ground grounds having here however id if in initially institution inter ipr issued it its january "
+    "furthermore ground grounds having here however id if in initially institution inter ipr issued it its "
+    "january "
     "july june likewise march may moreover mr ms moreover no none nor nos notice november november obviousness "
-    "anticipation october office on or order original our overall owner pages paper papers para pat patent patents "
+    "anticipation october office on or order original our overall owner pages paper papers para pat patent "
+    "patents "
     "paragraph pet petition petitioner petitioners pgr pg prelim preliminary prior pub publication published "
     "reference references regarding rehearing reply resp response second section see september since so "
-    "specifically sur-reply table that the their then therefore there these third this thus title to under unlike "
-    "unpatentable unpatentability uspto usc u.s u.s.c us we what when where whereas whether while with would you "
+    "specifically sur-reply table that the their then therefore there these third this thus title to under "
+    "unlike "
+    "unpatentable unpatentability uspto usc u.s u.s.c us we what when where whereas whether while with "
+    "would you "
     "obvious anticipated renders over view challenged basis summary analysis conclusion outcome shown not "
     "person persons posita phosita ordinary level sept oct nov dec jan feb mar apr aug jun jul "
     "is was were be been has had do does did can could might must shall will "
-    "pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese european "
+    "accordingly consequently finally additionally specifically similarly indeed ordered notably otherwise "
+    "instead again rendered render found shows discloses teaches "
+    "pursuant art instituted trial trials related entered page i.e e.g cf reissue united states japanese "
+    "european "
     "german british french chinese korean international wo ep jp vol".split())
-SURNAMES = frozenset("page may march april june july august will case art".split())  # of _NEVER; names if defined
+SURNAMES = frozenset(  # names if they are defined, else the words that they are
+    "page may march april june july august will case art table figure column counsel court director level "
+    "light office "
+    "order paper person plus still title well".split())
 
 
 def key(name: str) -> str:
@@ -171,8 +210,35 @@ class Names:
         """By the names' keys: the definitions of a name, all that the document has."""
         made: dict[str, list[Definition]] = {}
         for definition in _definitions(self.document, self.numbers):
-            made.setdefault(key(definition.name), []).append(definition)
+            if definition.exhibit[:1] not in ("2", "3"):  # of the patent owner and the Board
+                away = self.is_away((definition.number or definition).start)
+                made.setdefault(key(definition.name), []).append(replace(definition, away=away))
         return made
+
+    @cached_property
+    def _away(self) -> list[tuple[int, int]]:
+        """Sections about something else, from their heading to the next."""
+        plain, made, at = self.document.plain, [], 0
+        for heading in _AWAY.finditer(plain):
+            if heading.start() < at or not self._is_heading(heading.start()):
+                continue
+            back = _BACK.search(plain, heading.end(), heading.end() + 6_000)
+            at = back.start() if back else heading.end()
+            made.append((heading.start(), at))
+        return made
+
+    def _is_heading(self, place: int) -> bool:
+        """Whether words begin a section: behind its number, or at a line's start."""
+        if re.search(r"(?:^|[A-Z0-9]\. ?|\d )$", self.document.plain[max(0, place - 4):place]):
+            return True
+        there, text = self.document.place(place), self.document.text
+        return not text[text.rfind("\n", 0, there) + 1:there].strip(" \t`")
+
+    def is_away(self, place: int) -> bool:
+        """Whether a place of the plain reading is in a section on related matters, the prosecution, claim
+        construction or the level of skill."""
+        n = bisect_right(self._away, (place, len(self.document.plain))) - 1
+        return n >= 0 and place < self._away[n][1]
 
     @cached_property
     def exhibits(self) -> dict[str, list[Definition]]:
@@ -189,10 +255,19 @@ class Names:
         told = next((self.definitions[k] for k in _spellings(key(name)) if k in self.definitions), [])
         if not told and exhibit and exhibit < "2000":  # the petitioner's own exhibits
             told = self.exhibits.get(exhibit, [])
-        with_number = [d for d in told if d.number]
-        told = with_number or told
+        told = [d for d in told if d.number] or told
+        told = [d for d in told if not d.away] or told
         best = min((d.strength for d in told), default=0)
         return [d for d in told if d.strength == best]
+
+
+_AWAY = re.compile(r"(?:(?:Related|Other) (?:Matters?|Proceedings?|Litigations?|Cases)|RELATED (?:MATTERS|"
+                   r"PROCEEDINGS|LITIGATION)|"
+                   r"Prosecution History|PROSECUTION HISTORY|Claim Construction|CLAIM CONSTRUCTION|"
+                   r"Level of Ordinary Skill|LEVEL OF ORDINARY SKILL|Patent Owner's Exhibits?)\b(?! of the)")
+_BACK = re.compile(r" (?:[A-H]|[IVX]{1,4}|\d{1,2})\. (?=[A-Z])|\b(?:Grounds?|GROUNDS?|Challenges?|"
+                   r"CHALLENGES?)\b|"
+                   r"\b(?:Petitioner's )?Exhibit List|\bEXHIBIT LIST")
 
 
 def _definitions(document: Document, found: list[Number]):
@@ -257,8 +332,11 @@ def _of_number(plain: str, number: Number, before: int, after: int):
         names = [(q.start(), q["name"]) for q in _QUOTED.finditer(plain, *bracket) if not q["before"]]
         quoted += [(_name(name), 1, place) for place, name in names]
         if not names:
-            quoted += [(m["run"], 2, -1) for m in _LOOSE.finditer(inside) if _is_name(m["run"])]
-    loose = re.compile(r'[,;]? ?(?:hereinafter|hereafter|referred to (?:herein )?as|herein),? (?:referred to as )?"'
+            runs = [m["run"] for m in _LOOSE.finditer(inside) if _is_name(m["run"])]
+            quoted += [(run, 2, -1) for run in runs]
+            quoted += [(name, 3, -1) for run in runs for name in _suffixes(run)[1:]]
+    loose = re.compile(r'(?:[,;] ?(?="[^"()]{1,70}"\))|'
+                       r'[,;]? ?(?:hereinafter|hereafter|referred to (?:herein )?as|herein),? (?:referred to as )?)"'
                        r'([^"()]{1,70})"').match(plain, number.end, after)
     if loose:
         quoted.append((_name(loose[1]), 1, loose.start(1) - 1))
@@ -267,7 +345,10 @@ def _of_number(plain: str, number: Number, before: int, after: int):
            for name, strength, _ in quoted):
         return
     turned = _TURNED.search(plain[before:number.start])
-    if turned and turned["quoted"]:
+    exhibit = _EXHIBIT_FIRST.search(plain[before:number.start])
+    if exhibit:
+        yield _name(exhibit[1]), 1, before + exhibit.start(1) - 1
+    elif turned and turned["quoted"]:
         yield _name(turned["quoted"]), 1, before + turned.start()
     elif turned and not re.search(r"\b(?:to|by) $", plain[before:before + turned.start()]):
         own = 2 if re.search(r"[,(:;-] ?(?:(?:Ex|EX|Exhibit)[^,;]{0,12}[,;:)]? ?)?$|(?:is|to|means) (?:a |an |the )?$",
@@ -283,14 +364,16 @@ def _of_number(plain: str, number: Number, before: int, after: int):
 
 _RELATED = re.compile(r"\b(?:priority|continu\w+|parent|division\w*|benefit|issued (?:from|on|as)|matured|"
                       r"published as|national stage|national phase|filed as|reissue of|corresponds|"
-                      r"which is (?:the|a)|granted (?:from|on))\b")
+                      r"which is (?:the|a)|issued [^()]{0,30}\bfrom|granted (?:from|on))\b")
 
 
 def _head(plain: str, found: list[Number], n: int, start: int) -> Number:
     """The number that a citation is of: in `A, a continuation of B (Ex. 1005, "Smith")` it is A."""
     while n > 0 and found[n - 1].start >= start:
         between = plain[found[n - 1].end:found[n].start]
-        if len(between) > 160 or any(sign in between for sign in "();") or not _RELATED.search(between):
+        issued = re.search(r"\bfrom (?:U\.S\. )?(?:Patent )?App", plain[found[n - 1].end:found[n].end])
+        opened = ");" if issued else "();"  # "(issued May 6, 2008, from App. No. 10/123,456)"
+        if len(between) > 160 or any(sign in between for sign in opened) or not _RELATED.search(between):
             break
         n -= 1
     return found[n]

@@ -38,8 +38,8 @@ every_form = pytest.mark.parametrize("name", FORMS)
 alone_and_amid_decoys = pytest.mark.parametrize("around", [False, True], ids=["alone", "amid decoys"])
 
 
-def test_there_are_at_least_sixty_forms():
-    assert len(FORMS) >= 60
+def test_there_are_at_least_two_hundred_forms():
+    assert len(FORMS) >= 200
 
 
 @every_form

@@ -1,6 +1,7 @@
 """litigation, from papers to a frozen set: the planned golds and losses, and none besides."""
 
 import json
+import shutil
 
 import pytest
 
@@ -143,6 +144,35 @@ def test_a_family_is_the_same_as_the_challenged_patent(papers, mini, made, tmp_p
     assert any(loss.reason == asserted.SAME and line["name"] in loss.id for loss in again.losses)
 
 
+def test_two_processes_read_what_one_reads(papers):
+    records = ptab.read_records(papers[0] / "papers")
+    texts = ptab.read_texts(papers[0] / "papers", records)
+    assert litigation.read_challenges(records, texts, 2) == litigation.read_challenges(records, texts, 1)
+
+
+def test_no_text_of_a_folder_is_held(papers):
+    texts = ptab.read_texts(papers[0] / "papers", ptab.read_records(papers[0] / "papers"))
+    assert texts and not any(text.document for text in texts)
+
+
+def test_a_row_whose_ground_has_a_name_that_is_not_read_is_incomplete(papers, mini, made, tmp_path):
+    folder, _ = papers
+    whole = next(line for line in made.beside[litigation.ABOUT] if line["complete"] and {"sentence"} == {
+        ground["form"] for trial in line["trials"] for ground in trial["grounds"]})
+    shutil.copytree(folder / "papers", tmp_path / "papers")
+    path = tmp_path / "papers" / whole["trials"][0]["source"]
+    name = whole["trials"][0]["grounds"][0]["names"][0]
+    path.write_text(path.read_text(encoding="utf-8").replace(
+        "C. Grounds\n", f"C. Grounds\nClaim 1 is unpatentable as obvious over {name} in view of |ones.\n"), encoding="utf-8")
+    again = litigation.build(mini, tmp_path / "papers", [folder / name for name in TABLES])
+    before, after = ({row["qid"]: row for row in one.rows}[whole["qid"]] for one in (made, again))
+    assert sorted(after["gold_apps"]) == sorted(before["gold_apps"])
+    assert after["incomplete"] == "name not read: |ones" and "incomplete" not in before
+    about = next(line for line in again.beside[litigation.ABOUT] if line["qid"] == whole["qid"])
+    assert about["lacks"] == {asserted.UNREAD: ["|ones"]} and not about["complete"]
+    assert any(loss.reason == asserted.UNREAD and "in view of |ones" in loss.detail for loss in again.losses)
+
+
 # --- which document, which trials -----------------------------------------------------------------
 
 DEFINED = " U.S. Patent No. 7,310,001 (“Arden”). U.S. Patent No. 6,210,003 (“Cole”)."
@@ -151,7 +181,7 @@ HEAD = "IPR2031-00417 Patent 9,876,501 B2 Before ADA QUILL, Judge. "
 
 def challenge(*texts, number="IPR2031-00417", patent="9876501", joined=()):
     """What is read of one trial, with (kind, filed, text) papers."""
-    held = [ptab.Text(None, Document(f"{n}", HEAD + text), number, kind, filed) for n, (kind, filed, text)
+    held = [ptab.text_of(Document(f"{n}", HEAD + text), number, kind, filed) for n, (kind, filed, text)
             in enumerate(texts)]
     trials = {name: ptab.Trial(name, name[:3], patent) for name in (number, *joined)}
     made, lost = litigation.read_challenges(ptab.Records(trials), held)
@@ -269,14 +299,14 @@ def test_the_command_builds_the_same(papers, built, tmp_path, capsys):
 def test_on_the_real_samples_nothing_is_taken_but_the_grounds(shared):
     """Only t01 has grounds: two rows of a table, on one name that the passage does not define."""
     folder = shared / "data" / "ptab"
-    texts = {text.document.name: text for text in ptab.read_texts(folder, ptab.read_records(folder))}
+    texts = {text.name: text for text in ptab.read_texts(folder, ptab.read_records(folder))}
     for name, text in texts.items():
-        _, patents = ptab.caption(text.document)
-        found = find_grounds(text.document, "".join(patents[:1]), frozenset({text.trial}))
+        document = text.read()
+        found = find_grounds(document, "".join(text.patents[:1]), frozenset({text.trial}))
         told = [(len(g.claims.numbers), g.statutes, [n.text for n in g.names]) for g in found.grounds]
         assert told == ([(15, ("102",), ["Wallace"]), (22, ("103",), ["Wallace"])] if "t01" in name else []), name
         assert not found.left_out and not found.broken
-        assert bool(text.document.fault) == ("t13" in name)
+        assert bool(document.fault) == ("t13" in name)
 
 
 def test_the_real_samples_make_no_gold(shared):

@@ -136,7 +136,7 @@ def test_a_text_is_found_by_its_papers_identifier_or_name_or_by_the_trials_numbe
         "171000417__txt": "by identifier", "00417 FWD__txt": "by name", "x_IPR2031-00417_petition__txt":
         "PETITION FOR INTER PARTES REVIEW", "other__txt": "IPR2031-00418 DECISION TO INSTITUTE", "lost__txt": "nothing"})
     texts = ptab.read_texts(tmp_path, ptab.read_records(tmp_path))
-    assert {t.document.name: (t.trial, t.kind) for t in texts} == {
+    assert {t.name: (t.trial, t.kind) for t in texts} == {
         "171000417.txt": ("IPR2031-00417", FINAL), "00417 FWD.txt": ("IPR2031-00417", FINAL),
         "x_IPR2031-00417_petition.txt": ("IPR2031-00417", PETITION),
         "other.txt": ("IPR2031-00418", INSTITUTION), "lost.txt": ("", OTHER)}
