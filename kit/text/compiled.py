@@ -28,7 +28,8 @@ class _Told(event.Listener):
         say("compiling, once on a machine")
 
     def on_end(self, event) -> None:
-        """The next step speaks for itself."""
+        """What is next speaks for itself."""
+        say("")
 
 
 event.register("numba:compile", _Told())
