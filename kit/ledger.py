@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import LedgerError
-from kit.files import locked, not_through_a_link, outputs_folder, write_text
+from kit.files import locked, not_through_a_link, outputs_folder, regular, write_text
 from kit.provenance import utc_now
 
 START = "0" * 64  # `previous` of the first line
@@ -183,7 +183,7 @@ def read(outputs: str) -> Ledger:
     path = ledger_path(outputs)
     try:
         head = _head(path)  # before the lines, to which another process may append meanwhile
-        return Ledger(path, None, path.read_bytes() if path.exists() else b"", head)
+        return Ledger(path, None, regular(path).read_bytes() if path.exists() else b"", head)
     except OSError as error:
         raise LedgerError(f"the ledger can't be read: {error.strerror}", error.filename or path,
                           "Put the ledger back") from error

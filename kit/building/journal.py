@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kit.errors import BuildError
+from kit.files import regular
 
 try:
     import fcntl
@@ -20,7 +21,7 @@ def read_journal(path: Path) -> list[dict]:
     A last line without its end is one that a process died over, and is left out. Raises BuildError
     for any other line that is no JSON object.
     """
-    return _parsed(path.read_bytes(), path)[0] if path.exists() else []
+    return _parsed(regular(path).read_bytes(), path)[0] if path.exists() else []
 
 
 def _parsed(raw: bytes, path: Path) -> tuple[list[dict], int]:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from kit.errors import CollectionError
-from kit.files import digest_of_file
+from kit.files import digest_of_file, regular
 
 MANIFEST, FROZEN = "query_set.json", "frozen.json"
 _STATED = {"mode": str, "shared_ids": bool, "licence": str, "attribution": str, "note": str, "counts": list,
@@ -69,7 +69,7 @@ def _changed(folder: Path, name: str, how: str) -> CollectionError:
 
 def _read(path: Path, stated: dict[str, type]) -> dict:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(regular(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _unreadable(path, f"it is no JSON: {error}") from error
     if not isinstance(value, dict):

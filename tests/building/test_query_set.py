@@ -188,6 +188,13 @@ def test_a_second_freeze_is_refused(built):
         freeze(built)
 
 
+def test_a_freeze_that_was_stopped_before_it_was_registered_is_finished(built, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("kit.reporting.pin.pin", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        freeze(built)
+    assert freeze(built)["generation"] == "titles-1" == open_collection(str(built)).generation
+
+
 def test_the_same_set_in_another_folder_is_not_registered_twice(source, built, tmp_path):
     freeze(built)
     other = write_query_set(semantic_search.build(source), tmp_path / "other")
