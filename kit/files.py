@@ -116,8 +116,11 @@ def _told_of(path: Path, part: Path):
     try:
         yield
     except OSError as error:
-        named = error.filename
-        if not isinstance(named, str | bytes | os.PathLike) or Path(os.fsdecode(named)).is_relative_to(part):
+        for name in ("filename", "filename2"):  # the second is where something was copied to
+            told = getattr(error, name)
+            if isinstance(told, str | bytes | os.PathLike) and Path(os.fsdecode(told)).is_relative_to(part):
+                setattr(error, name, str(path))
+        if error.filename is None:
             error.filename = str(path)
         raise
 
@@ -259,8 +262,9 @@ def write_new(path: Path, text: str) -> None:
     """Writes UTF-8 text whole to a name that is free. Raises FileExistsError for one that is not."""
     part = _part_of(path)
     try:
-        part.write_text(text, encoding="utf-8")
-        os.link(part, path)  # fails if the name is there, and shows the file whole
+        with _told_of(path, part):
+            part.write_text(text, encoding="utf-8")
+            os.link(part, path)  # fails if the name is there, and shows the file whole
     finally:
         part.unlink(missing_ok=True)
 
