@@ -210,9 +210,13 @@ def read_lines(path: Path) -> list[dict]:
     """The objects of a JSON lines file that a builder wrote. Raises BuildError for another file."""
     try:
         with regular(path).open(encoding="utf-8", newline="\n") as file:
-            return [json.loads(line) for line in file if line.strip()]
+            lines = [json.loads(line) for line in file if line.strip()]
     except (OSError, ValueError, RecursionError) as error:
         raise BuildError(f"the file can't be read: {error}", path, "Build the set anew") from error
+    odd = next((n for n, line in enumerate(lines, 1) if not isinstance(line, dict)), None)
+    if odd is not None:
+        raise BuildError(f"line {odd} is no JSON object", path, "Build the set anew")
+    return lines
 
 
 def write_corpus(collection: Collection, folder: Path) -> None:
