@@ -30,10 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def outputs_folder(outputs: str = "outputs") -> Path:
     """The folder for all that runs leave; a relative one stands under the project's root.
 
-    The environment variable KIT_OUTPUTS replaces the default folder (the tests use it).
+    The environment variable KIT_OUTPUTS replaces the default folder (the tests use it), unless it is empty.
     """
     if outputs == "outputs":
-        outputs = os.environ.get("KIT_OUTPUTS", outputs)
+        outputs = os.environ.get("KIT_OUTPUTS") or outputs
     return ROOT / _expanded(outputs)
 
 

@@ -3,7 +3,6 @@ is written through."""
 
 import json
 import os
-import shutil
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from kit.cli import main
 from kit.collection.sources import open_collection
 from kit.errors import KitError
 from kit.evaluation import uncertainty
-from kit.files import below, safe_name, write_text, written_whole
+from kit.files import ROOT, below, outputs_folder, safe_name, write_text, written_whole
 from kit.params import make_params
 from kit.pipeline import Log
 from kit.reporting import score, scorecard, site
@@ -158,19 +157,18 @@ def test_a_trec_file_of_an_odd_identifier_is_refused_and_none_is_left(tmp_path):
 # --- what is no file, or has no name ------------------------------------------------------------------
 
 @pytest.mark.parametrize("command", [
-    ["run", "PIPE"], ["build", "natural_language", "--collection", "own", "--model", "m", "--out", "set", "--prompt", "PIPE"],
-    ["build", "natural_language", "--collection", "own", "--model", "m", "--out", "set", "--batch-in", "PIPE"],
-    ["build", "litigation", "--collection", "own", "--papers", "papers", "--out", "set"],
-    ["build", "litigation", "--collection", "own", "--papers", "own", "--out", "set", "--table", "PIPE"]],
-    ids=lambda c: c[-2] if c[-1] == "PIPE" else c[1])
-def test_a_pipe_that_nobody_writes_to_is_refused_and_not_waited_for(command, fenced, make_collection, capsys, monkeypatch):
+    "run PIPE", "build natural_language --collection own --model m --out set --prompt PIPE",
+    "build natural_language --collection own --model m --out set --batch-in PIPE",
+    "build litigation --collection own --papers papers --out set",
+    "build litigation --collection own --papers own --out set --table PIPE"])
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(command, fenced, make_collection, capsys, monkeypatch):
     make_collection(fenced / "data", name="own")
     (fenced / "data" / "papers").mkdir()
     for name in ("PIPE", "papers/decision.txt"):
         os.mkfifo(fenced / "data" / name)
     monkeypatch.chdir(fenced / "data")
     before = sorted(fenced.rglob("*"))
-    assert main(command) == 1
+    assert main(command.split()) == 1
     said = capsys.readouterr().err
     assert said.startswith("kit: ") and said.count("\n") == 1 and "Is a pipe or a device" in said
     assert sorted(fenced.rglob("*")) == before
@@ -196,3 +194,9 @@ def test_a_refusal_of_the_system_names_what_was_asked_for(fenced):
     with pytest.raises(OSError) as raised, written_whole(place) as part:
         (part / "picture").read_text()
     assert raised.value.filename == str(place)
+
+
+def test_an_empty_variable_is_no_outputs_folder(monkeypatch):
+    """It would be the project's own folder."""
+    monkeypatch.setenv("KIT_OUTPUTS", "")
+    assert outputs_folder() == ROOT / "outputs"
