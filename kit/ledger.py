@@ -66,10 +66,13 @@ class Ledger:
                   "time": utc_now(), **values}
         text = json.dumps(stated, sort_keys=True, ensure_ascii=False, allow_nan=False)
         raw = text.encode("utf-8", "backslashreplace")
-        whole = (b"\n" if self._torn else b"") + raw + b"\n"
-        if os.write(self._handle, whole) < len(whole):
-            raise LedgerError("the ledger's line was cut short", self.path,
-                              "Make room on the disk, and run again")
+        left = memoryview((b"\n" if self._torn else b"") + raw + b"\n")
+        try:
+            while left:  # a disk that fills takes a part, and says why only when it is asked for the rest
+                left = left[os.write(self._handle, left):]
+        except OSError as error:
+            raise LedgerError(f"the ledger's line was cut short ({error.strerror})", self.path,
+                              "Make room on the disk, and run again") from error
         self._torn = False
         os.fsync(self._handle)  # the head must not outlive the line that it names
         goes_on = not self.lines or self._head_is_there()
