@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import re
 import signal
 import sys
 import threading
@@ -69,7 +70,7 @@ def _of_the_machine(error: Exception) -> KitError | None:
         return KitError("the memory ran out", str(error)[:200] or "no size named",
                         "Close other programs, or take a machine with more; the same command goes on from here")
     if isinstance(error, OSError):
-        return KitError(error.strerror or str(error), error.filename or "no file named",
+        return KitError(error.strerror or str(error), error.filename2 or error.filename or "no file named",
                         "Check the folder's space and permissions")
     return None
 
@@ -81,20 +82,48 @@ class _Parser(argparse.ArgumentParser):
         raise KitError(message, self.prog, f"'{self.prog} --help' shows what can be given")
 
 
+# --- what a command may be given ------------------------------------------------------------------
+
+def _said(text: str) -> str:
+    """A text that says something: an empty one comes of a variable that is not set."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def _path(text: str) -> Path:
+    return Path(_said(text))
+
+
+def _whole(text: str) -> int:
+    return int(_in_digits(text, r"[-+]?[0-9]{1,100}", "whole number"))
+
+
+def _number(text: str) -> float:
+    return float(_in_digits(text, r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", "number"))
+
+
+def _in_digits(text: str, form: str, kind: str) -> str:
+    """A number as parameters are read too: Python takes 1_0 and figures of other scripts besides."""
+    if not re.fullmatch(form, text):
+        raise argparse.ArgumentTypeError(f"it is no {kind}: {text[:80]!r}")
+    return text
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m kit", description=(
         "Measures how well a search system finds the prior art of a patent."))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="parameters through every notebook, to a site")
-    run.add_argument("params", nargs="?", type=Path, help="a YAML file, such as params/mini.yaml")
+    run.add_argument("params", nargs="?", type=_path, help="a YAML file, such as params/mini.yaml")
     run.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
                      help="one parameter, which has the last word over the file")
     run.set_defaults(command=_run)
 
     score = commands.add_parser("score", help="the figures of one run file")
     score.add_argument("--collection", required=True, help="a name, a hub id or a folder")
-    score.add_argument("--run", required=True, type=Path, help="a TREC or Parquet run")
+    score.add_argument("--run", required=True, type=_path, help="a TREC or Parquet run")
     score.add_argument("--protocol", default="all", help="all, xy or a (default: all)")
     score.add_argument("--measures", default="nDCG@10,R@100", help="names, with commas between")
     score.add_argument("--json", action="store_true", help="everything, a value a query included")
@@ -103,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="what is odd about a collection")
     audit.add_argument("collection", help="a name, a hub id or a folder")
     audit.add_argument("--json", action="store_true", help="as JSON, with each check's breakdown")
-    audit.add_argument("--rows", type=Path, metavar="FOLDER",
+    audit.add_argument("--rows", type=_path, metavar="FOLDER",
                        help="write the rows behind each count, a Parquet file a check")
     audit.add_argument("--quick", action="store_true",
                        help="leave out near-equal texts, for which every word is read")
@@ -112,43 +141,43 @@ def _parser() -> argparse.ArgumentParser:
     splits = commands.add_parser("splits", help="train, dev and test that leak nothing, or what leaks")
     splits.add_argument("collection", help="a name, a hub id or a folder")
     how = splits.add_mutually_exclusive_group(required=True)
-    how.add_argument("--out", type=Path, metavar="FILE", help="make splits and write them (.parquet)")
-    how.add_argument("--check", type=Path, metavar="FILE",
+    how.add_argument("--out", type=_path, metavar="FILE", help="make splits and write them (.parquet)")
+    how.add_argument("--check", type=_path, metavar="FILE",
                      help="say what leaks in splits made elsewhere (.parquet, .csv or .tsv)")
     splits.add_argument("--by-date", action="store_true", help="the oldest queries to train")
     splits.add_argument("--shares", metavar="NAME=SHARE,…",
                         help="names and shares (default: train=0.8,dev=0.1,test=0.1)")
     splits.add_argument("--ignore", action="append", metavar="TIE", help="a tie that may cross: "
                         "reciprocal, publication, number, 'equal text' or 'near-equal text'")
-    splits.add_argument("--seed", type=int, help="orders what is alike (default: 0)")
+    splits.add_argument("--seed", type=_whole, help="orders what is alike (default: 0)")
     splits.set_defaults(command=_splits)
     serve = commands.add_parser("serve", help="BM25 over a collection as an HTTP service")
     serve.add_argument("--collection", required=True, help="a name, a hub id or a folder")
     serve.add_argument("--view", default="tacd", help="what it sees of a document (default: tacd)")
-    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on")
-    serve.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    serve.add_argument("--host", type=_said, default="127.0.0.1", help="the address to listen on")
+    serve.add_argument("--port", type=_whole, default=0, help="0, the default, takes a free one")
     serve.set_defaults(command=_serve)
 
     fuse = commands.add_parser("fuse", help="saved runs as one, without a search")
-    fuse.add_argument("runs", nargs="+", type=Path, metavar="RUN_FOLDER",
+    fuse.add_argument("runs", nargs="+", type=_path, metavar="RUN_FOLDER",
                       help="a folder below outputs/runs")
     fuse.add_argument("--method", default="rrf", help="rrf, minmax or zscore (default: rrf)")
-    fuse.add_argument("--k", type=int, help="K of rrf (default: 60)")
+    fuse.add_argument("--k", type=_whole, help="K of rrf (default: 60)")
     fuse.add_argument("--weights", metavar="WEIGHT,…",
                       help="of minmax and zscore, in the order of the runs (default: 1 each)")
-    fuse.add_argument("--outputs", default="outputs",
+    fuse.add_argument("--outputs", type=_said, default="outputs",
                       help="folder for the fused run, best that of the runs (default: outputs)")
     fuse.set_defaults(command=_fuse)
 
     rerank = commands.add_parser("rerank", help="a second stage over a saved run")
-    rerank.add_argument("run", type=Path, metavar="RUN_FOLDER", help="a folder below outputs/runs")
+    rerank.add_argument("run", type=_path, metavar="RUN_FOLDER", help="a folder below outputs/runs")
     rerank.add_argument("--collection", required=True, help="the run's: a name, a hub id or a folder")
     rerank.add_argument("--with", required=True, dest="reranker", metavar="RERANKER", help="a cross-encoder's "
                         "folder or hub id, module:name of an object, or a service's address")
-    rerank.add_argument("--depth", type=int, help="documents that are reranked (default: all of the run)")
+    rerank.add_argument("--depth", type=_whole, help="documents that are reranked (default: all of the run)")
     rerank.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
                         help="one parameter, such as -p corpus_view ta (default: the run's own)")
-    rerank.add_argument("--outputs", default="outputs",
+    rerank.add_argument("--outputs", type=_said, default="outputs",
                         help="folder for the new run, best that of the first (default: outputs)")
     rerank.set_defaults(command=_rerank)
 
@@ -160,8 +189,8 @@ def _parser() -> argparse.ArgumentParser:
 
     pin = commands.add_parser("pin", help="make a collection as it is a generation")
     pin.add_argument("collection", help="a name, a hub id or a folder")
-    pin.add_argument("--revision", help="commit or tag of a hub data set")
-    pin.add_argument("--name", help="of the generation (default: the environment and a number)")
+    pin.add_argument("--revision", type=_said, help="commit or tag of a hub data set")
+    pin.add_argument("--name", type=_said, help="of the generation (default: the environment and a number)")
     pin.add_argument("--yes", action="store_true", help="write it; else only what differs is shown")
     pin.set_defaults(command=_pin)
 
@@ -173,18 +202,18 @@ def _parser() -> argparse.ArgumentParser:
     of_models = models.add_subparsers(metavar="verify")
     held = of_models.add_parser("verify", help="hold an entry against a model's own files")
     held.add_argument("name", help="a name that 'kit models' lists, or a hub id")
-    held.add_argument("folder", nargs="?", type=Path,
+    held.add_argument("folder", nargs="?", type=_path,
                       help="the model's folder (default: the package's, or the hub's cached one)")
     held.set_defaults(command=_verify_model)
 
     compare = commands.add_parser("compare", help="scorecards side by side, or a refusal")
-    compare.add_argument("scorecards", nargs="+", type=Path, metavar="SCORECARD")
+    compare.add_argument("scorecards", nargs="+", type=_path, metavar="SCORECARD")
     compare.add_argument("--collection", help="where the collection is, if not where the cards say")
-    compare.add_argument("--revision", help="commit or tag of a hub data set")
-    compare.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
+    compare.add_argument("--revision", type=_said, help="commit or tag of a hub data set")
+    compare.add_argument("--outputs", type=_said, help="folder with the runs and the ledger of the scorecards")
     compare.add_argument("--modes", action="store_true",
                          help="one system in several modes: what it gains or loses")
-    compare.add_argument("--out", type=Path, metavar="FOLDER",
+    compare.add_argument("--out", type=_path, metavar="FOLDER",
                          help="write comparison.md and its pictures there; else it is printed")
     compare.set_defaults(command=_compare)
 
@@ -193,17 +222,17 @@ def _parser() -> argparse.ArgumentParser:
                          "a scorecard; with --format")
     publish.add_argument("--format", metavar="NAME,…",
                          help="markdown, html, pdf, csv, latex, parquet or svg, with commas between")
-    publish.add_argument("--out", type=Path, metavar="FOLDER",
+    publish.add_argument("--out", type=_path, metavar="FOLDER",
                          help="where the files go (default: outputs/published/REPORT)")
-    publish.add_argument("--outputs", default="outputs",
+    publish.add_argument("--outputs", type=_said, default="outputs",
                          help="folder with the scorecards and notebooks (default: outputs)")
     publish.set_defaults(command=_publish)
 
     verify = commands.add_parser("verify", help="recompute scorecards and name all that differs")
-    verify.add_argument("scorecards", nargs="+", type=Path, metavar="SCORECARD")
+    verify.add_argument("scorecards", nargs="+", type=_path, metavar="SCORECARD")
     verify.add_argument("--collection", help="where the collection is, if not where the card says")
-    verify.add_argument("--revision", help="commit or tag of a hub data set")
-    verify.add_argument("--outputs", help="folder with the runs and the ledger of the scorecards")
+    verify.add_argument("--revision", type=_said, help="commit or tag of a hub data set")
+    verify.add_argument("--outputs", type=_said, help="folder with the runs and the ledger of the scorecards")
     verify.set_defaults(command=_verify)
     return parser
 
@@ -214,9 +243,9 @@ def _add_build(commands) -> None:
     modes = build.add_subparsers(required=True, metavar="MODE")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--collection", required=True, help="a name, a hub id or a folder")
-    shared.add_argument("--revision", help="commit or tag of a hub data set")
+    shared.add_argument("--revision", type=_said, help="commit or tag of a hub data set")
     shared.add_argument("--protocol", default="all", help="which pairs are golds (default: all)")
-    shared.add_argument("--out", required=True, type=Path, metavar="FOLDER",
+    shared.add_argument("--out", required=True, type=_path, metavar="FOLDER",
                         help="the new set's folder, whose name is its environment's")
     semantic = modes.add_parser("semantic_search", parents=[shared],
                                 help="title and abstract as the query")
@@ -225,51 +254,51 @@ def _add_build(commands) -> None:
     litigation = modes.add_parser("litigation", help="challenged patents and what is asserted against them")
     litigation.add_argument("--collection", required=True, help="whose corpus is searched: a name, a hub id "
                             "or a folder")
-    litigation.add_argument("--revision", help="commit or tag of a hub data set")
-    litigation.add_argument("--papers", required=True, type=Path, metavar="FOLDER",
+    litigation.add_argument("--revision", type=_said, help="commit or tag of a hub data set")
+    litigation.add_argument("--papers", required=True, type=_path, metavar="FOLDER",
                             help="the Board's JSON, of either generation, and texts (.txt)")
-    litigation.add_argument("--table", action="append", default=[], type=Path, metavar="FILE",
+    litigation.add_argument("--table", action="append", default=[], type=_path, metavar="FILE",
                             help="TSV, CSV or Parquet: application_id beside patent_id, pgpub_id, family_id or "
                             "doc_id (repeat it)")
     litigation.add_argument("--view", default="claims", help="of the challenged patent (default: claims)")
-    litigation.add_argument("--audit-items", type=int, default=100, help="golds that people judge (default: 100)")
-    litigation.add_argument("--audit-threshold", type=float, default=0.95, metavar="SHARE",
+    litigation.add_argument("--audit-items", type=_whole, default=100, help="golds that people judge (default: 100)")
+    litigation.add_argument("--audit-threshold", type=_number, default=0.95, metavar="SHARE",
                             help="share of right golds that freezing asks for (default: 0.95)")
-    litigation.add_argument("--seed", type=int, default=0, help="draws the golds of the audit (default: 0)")
-    litigation.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the new set's folder")
+    litigation.add_argument("--seed", type=_whole, default=0, help="draws the golds of the audit (default: 0)")
+    litigation.add_argument("--out", required=True, type=_path, metavar="FOLDER", help="the new set's folder")
     litigation.set_defaults(command=_build_litigation)
 
     natural = modes.add_parser("natural_language", parents=[shared], help="claim 1 in plain words, by a "
                                "language model; without --yes it says what that costs, and stops")
-    natural.add_argument("--model", required=True, help="the model's name at the endpoint")
-    natural.add_argument("--base", help="the endpoint's address before /chat/completions")
-    natural.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
+    natural.add_argument("--model", type=_said, required=True, help="the model's name at the endpoint")
+    natural.add_argument("--base", type=_said, help="the endpoint's address before /chat/completions")
+    natural.add_argument("--key-env", type=_said, metavar="NAME", help="environment variable that holds the key")
     natural.add_argument("--yes", action="store_true", help="send the requests")
-    natural.add_argument("--prompt", type=Path, metavar="FILE", help="in place of the kit's own")
-    natural.add_argument("--max-tokens", type=int, default=600, help="of an answer (default: 600)")
-    natural.add_argument("--price-in", type=float, help="of a million tokens in, for the estimate")
-    natural.add_argument("--price-out", type=float, help="of a million tokens out")
-    natural.add_argument("--parallel", type=int, default=4, help="requests in flight at most (default: 4)")
-    natural.add_argument("--timeout", type=float, default=120, help="seconds of a request (default: 120)")
-    natural.add_argument("--retries", type=int, default=5, help="after 429, 5xx and lost connections")
-    natural.add_argument("--limit", type=int, metavar="N", help="draw N queries (default: all)")
-    natural.add_argument("--seed", type=int, default=0, help="draws queries and the audit (default: 0)")
-    natural.add_argument("--batch-out", type=Path, metavar="FILE",
+    natural.add_argument("--prompt", type=_path, metavar="FILE", help="in place of the kit's own")
+    natural.add_argument("--max-tokens", type=_whole, default=600, help="of an answer (default: 600)")
+    natural.add_argument("--price-in", type=_number, help="of a million tokens in, for the estimate")
+    natural.add_argument("--price-out", type=_number, help="of a million tokens out")
+    natural.add_argument("--parallel", type=_whole, default=4, help="requests in flight at most (default: 4)")
+    natural.add_argument("--timeout", type=_number, default=120, help="seconds of a request (default: 120)")
+    natural.add_argument("--retries", type=_whole, default=5, help="after 429, 5xx and lost connections")
+    natural.add_argument("--limit", type=_whole, metavar="N", help="draw N queries (default: all)")
+    natural.add_argument("--seed", type=_whole, default=0, help="draws queries and the audit (default: 0)")
+    natural.add_argument("--batch-out", type=_path, metavar="FILE",
                          help="write the requests as a batch file, and stop")
-    natural.add_argument("--batch-in", type=Path, action="append", default=[], metavar="FILE",
+    natural.add_argument("--batch-in", type=_path, action="append", default=[], metavar="FILE",
                          help="take answers from a batch's output")
     natural.add_argument("--accept-missing", action="store_true",
                          help="count requests without an answer as lost")
-    natural.add_argument("--copy-limit", type=float, default=0.5, metavar="SHARE", help="an answer of which "
+    natural.add_argument("--copy-limit", type=_number, default=0.5, metavar="SHARE", help="an answer of which "
                          "more word sequences stand in the claim is left out (default: 0.5)")
-    natural.add_argument("--audit-items", type=int, default=100, help="rows that people judge (default: 100)")
-    natural.add_argument("--audit-threshold", type=float, default=0.9, metavar="SHARE",
+    natural.add_argument("--audit-items", type=_whole, default=100, help="rows that people judge (default: 100)")
+    natural.add_argument("--audit-threshold", type=_number, default=0.9, metavar="SHARE",
                          help="share of good rows that freezing asks for (default: 0.9)")
     natural.set_defaults(command=_build_natural_language)
 
     freeze = commands.add_parser("freeze", help="a built query set becomes a generation of its mode")
     freeze.add_argument("folder", help="a folder that 'build' made")
-    freeze.add_argument("--name", help="of the generation (default: the folder's name and a number)")
+    freeze.add_argument("--name", type=_said, help="of the generation (default: the folder's name and a number)")
     freeze.set_defaults(command=_freeze)
 
 
@@ -424,12 +453,12 @@ def _shares(text: str) -> dict[str, float]:
     """{split: share} of "train=0.8,dev=0.1"."""
     try:
         parts = [part.split("=") for part in text.split(",")]
-        shares = {name.strip(): float(share) for name, share in parts}
+        shares = {name.strip(): _number(share.strip()) for name, share in parts}
         if len(shares) < len(parts):
             raise ValueError("a name stands twice")
         return shares
-    except ValueError as error:
-        raise ParamsError(f"shares are names and numbers, not {text!r}", "--shares",
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise ParamsError(f"shares are names and numbers, not {text[:80]!r}", "--shares",
                           "Give such as train=0.8,dev=0.1,test=0.1") from error
 
 
@@ -514,9 +543,9 @@ def _sweep(options) -> None:
 def _weights(text: str) -> dict[str, float]:
     """{the number of a run: its weight}"""
     try:
-        return {str(n): float(weight) for n, weight in enumerate(text.split(","), 1)}
-    except ValueError as error:
-        raise ParamsError(f"weights are numbers, not {text!r}", "--weights",
+        return {str(n): _number(weight.strip()) for n, weight in enumerate(text.split(","), 1)}
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise ParamsError(f"weights are numbers, not {text[:80]!r}", "--weights",
                           "Give such as 0.3,0.7") from error
 
 
@@ -601,7 +630,7 @@ def _require_positive(options) -> None:
     """Raises ParamsError for a number that can't be one of its kind."""
     least = {"max_tokens": 1, "parallel": 1, "retries": 0, "limit": 1, "seed": 0, "price_in": 0, "price_out": 0,
              "timeout": 0.001, "copy_limit": 0}
-    most = {"copy_limit": 1}
+    most = {"copy_limit": 1, "max_tokens": 10**6, "parallel": 1000, "retries": 20, "timeout": 3600}
     for name, value in ((n, getattr(options, n)) for n in least):
         if value is not None and not (least[name] <= value <= most.get(name, value) and value < float("inf")):
             flag, upto = "--" + name.replace("_", "-"), f" to {most[name]}" if name in most else ""

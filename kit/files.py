@@ -1,5 +1,6 @@
 """Where files go, and how they are written: whole or not at all."""
 
+import errno
 import hashlib
 import json
 import os
@@ -7,10 +8,12 @@ import re
 import secrets
 import shutil
 import socket
+import stat
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from kit.errors import KitError
@@ -27,10 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def outputs_folder(outputs: str = "outputs") -> Path:
     """The folder for all that runs leave; a relative one stands under the project's root.
 
-    The environment variable KIT_OUTPUTS replaces the default folder (the tests use it).
+    The environment variable KIT_OUTPUTS replaces the default folder (the tests use it), unless it is empty.
     """
     if outputs == "outputs":
-        outputs = os.environ.get("KIT_OUTPUTS", outputs)
+        outputs = os.environ.get("KIT_OUTPUTS") or outputs
     return ROOT / _expanded(outputs)
 
 
@@ -52,6 +55,17 @@ def is_there(path: Path) -> bool:
         return path.exists()
     except OSError:
         return False
+
+
+def regular(path: Path) -> Path:
+    """The path, of a file that is read whole. Raises OSError for one that can't be read, and for a pipe or
+    a device, which may have no end."""
+    kind = os.stat(path).st_mode
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(kind):
+        raise OSError(errno.EINVAL, "Is a pipe or a device, and no file", str(path))
+    return path
 
 
 def _expanded(name: str) -> Path:
@@ -84,30 +98,48 @@ def not_through_a_link(path, flags: int) -> int:
 
 @contextmanager
 def written_whole(path: Path):
-    """Yields a path beside `path` for a new file, and moves it there if the block ends well."""
+    """Yields a path beside `path` for a new file, and moves it there if the block ends well. What the
+    system refuses to write names `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = _part_of(path)
     try:
-        yield part
-        os.replace(part, path)
+        with _told_of(path, part):
+            yield part
+            os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
 
 @contextmanager
+def _told_of(path: Path, part: Path):
+    """An OSError that names no file, or the part, names the path: nobody knows the part."""
+    try:
+        yield
+    except OSError as error:
+        for name in ("filename", "filename2"):  # the second is where something was copied to
+            told = getattr(error, name)
+            if isinstance(told, str | bytes | os.PathLike) and Path(os.fsdecode(told)).is_relative_to(part):
+                setattr(error, name, str(path))
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def made_whole(folder: Path):
     """Yields an empty folder beside `folder`, and moves it there if the block ends well. Where
-    another process was first, its folder stays."""
+    another process was first, its folder stays. What the system refuses to write names `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = _part_of(folder)
     part.mkdir()
     try:
-        yield part
-        try:
-            os.rename(part, folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
+        with _told_of(folder, part):
+            yield part
+            try:
+                os.rename(part, folder)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not folder.is_dir():
+                    raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -119,7 +151,10 @@ _LEFT = re.compile(r"(?:^kit-|\.)(?P<host>[0-9a-f]{6})-(?P<pid>\d+)[.-]\w{8}(?:\
 
 
 def _part_of(path: Path) -> Path:
-    """A new name beside `path`, which says whose it is."""
+    """A new name beside `path`, which says whose it is; what killed processes have left there goes."""
+    if not path.name:
+        raise KitError("this is no name of a file or folder", repr(str(path)), "Give one with a name")
+    _clear_once(path.parent)
     return path.with_name(f".{path.name}.{_HOST}-{os.getpid()}.{secrets.token_hex(4)}.part")
 
 
@@ -136,7 +171,18 @@ def work_folder():
 def clear_leftovers(folder: Path) -> list[Path]:
     """Removes what killed processes of this machine have left below `folder`, and their work
     folders; what a live process, or one of another machine, is writing stays. Returns what went."""
-    found = [*folder.rglob(".*.part"), *Path(tempfile.gettempdir()).glob("kit-*")]
+    return _cleared([*folder.rglob(".*.part"), *Path(tempfile.gettempdir()).glob("kit-*")])
+
+
+@cache
+def _clear_once(folder: Path) -> None:
+    """The same in one folder, the first time that this process writes there. Only tidies: what can't be
+    removed stays."""
+    with suppress(OSError):
+        _cleared(list(folder.glob(".*.part")))
+
+
+def _cleared(found: list[Path]) -> list[Path]:
     gone = [path for path in found if (left := _LEFT.search(path.name)) is not None
             and left["host"] == _HOST and not _lives(int(left["pid"]))]
     for path in gone:
@@ -216,8 +262,9 @@ def write_new(path: Path, text: str) -> None:
     """Writes UTF-8 text whole to a name that is free. Raises FileExistsError for one that is not."""
     part = _part_of(path)
     try:
-        part.write_text(text, encoding="utf-8")
-        os.link(part, path)  # fails if the name is there, and shows the file whole
+        with _told_of(path, part):
+            part.write_text(text, encoding="utf-8")
+            os.link(part, path)  # fails if the name is there, and shows the file whole
     finally:
         part.unlink(missing_ok=True)
 

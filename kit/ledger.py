@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import LedgerError
-from kit.files import locked, not_through_a_link, outputs_folder, write_text
+from kit.files import locked, not_through_a_link, outputs_folder, regular, write_text
 from kit.provenance import utc_now
 
 START = "0" * 64  # `previous` of the first line
@@ -66,10 +66,13 @@ class Ledger:
                   "time": utc_now(), **values}
         text = json.dumps(stated, sort_keys=True, ensure_ascii=False, allow_nan=False)
         raw = text.encode("utf-8", "backslashreplace")
-        whole = (b"\n" if self._torn else b"") + raw + b"\n"
-        if os.write(self._handle, whole) < len(whole):
-            raise LedgerError("the ledger's line was cut short", self.path,
-                              "Make room on the disk, and run again")
+        left = memoryview((b"\n" if self._torn else b"") + raw + b"\n")
+        try:
+            while left:  # a disk that fills takes a part, and says why only when it is asked for the rest
+                left = left[os.write(self._handle, left):]
+        except OSError as error:
+            raise LedgerError(f"the ledger's line was cut short ({error.strerror})", self.path,
+                              "Make room on the disk, and run again") from error
         self._torn = False
         os.fsync(self._handle)  # the head must not outlive the line that it names
         goes_on = not self.lines or self._head_is_there()
@@ -183,7 +186,7 @@ def read(outputs: str) -> Ledger:
     path = ledger_path(outputs)
     try:
         head = _head(path)  # before the lines, to which another process may append meanwhile
-        return Ledger(path, None, path.read_bytes() if path.exists() else b"", head)
+        return Ledger(path, None, regular(path).read_bytes() if path.exists() else b"", head)
     except OSError as error:
         raise LedgerError(f"the ledger can't be read: {error.strerror}", error.filename or path,
                           "Put the ledger back") from error

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kit import plain_yaml
 from kit.errors import ParamsError
+from kit.files import regular
 
 MEASURES = ["nDCG@10", "nDCG@100", "R@10", "R@100", "P@10", "Success@10", "RR", "AP",
             "PRES@100", "primary_nDCG@10", "GoldCoverage@100", "Judged@10"]
@@ -187,7 +188,7 @@ def load_params(path: Path | None, given: list[tuple[str, str]] = ()) -> Params:
 
 def _read(path: Path) -> dict:
     try:
-        values = plain_yaml.read(Path(path).read_text(encoding="utf-8-sig"))
+        values = plain_yaml.read(regular(path).read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ParamsError(f"the parameters can't be read: they are not UTF-8 at byte {error.start}",
                           path, "Save the file as UTF-8") from error

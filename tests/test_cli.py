@@ -344,3 +344,17 @@ def test_a_manifest_of_other_kinds_is_not_fused(capsys, two_runs, tmp_path, chan
     (tmp_path / "manifest.json").write_text(json.dumps({**runs[1].manifest, "ledger": None, **change}))
     said = refused(capsys, "fuse", str(runs[0].folder), str(tmp_path), "--outputs", str(outputs))
     assert f"manifest is not as the kit writes it: {next(iter(change))}" in said
+
+
+@pytest.mark.parametrize("number", ["1_0", "٣", " 5", "1e2", "0x10", "nan", "1" * 5000])
+def test_a_whole_number_is_digits_alone_as_in_parameters(capsys, number):
+    said = refused(capsys, "splits", "mini", "--out", "s.parquet", "--seed", number)
+    assert "--seed: it is no whole number" in said and len(said) < 400
+
+
+@pytest.mark.parametrize("option, value", [("--parallel", "99999999999"), ("--timeout", "1e300"), ("--retries", "1000"),
+                                           ("--max-tokens", "9" * 20)])
+def test_what_an_endpoint_is_asked_has_bounds(capsys, tmp_path, option, value):
+    said = refused(capsys, "build", "natural_language", "--collection", "mini", "--model", "m", "--out", tmp_path / "x",
+                   option, value)
+    assert f"({option})" in said and "Give one from" in said

@@ -1,5 +1,6 @@
 """The ledger: a chain of lines that are only appended, whoever writes, and what it says of runs."""
 
+import errno
 import hashlib
 import json
 import multiprocessing
@@ -127,8 +128,13 @@ def test_a_begun_line_without_its_key_is_no_crash(tmp_path):
 
 
 def test_a_line_that_does_not_fit_the_disk_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "write", lambda handle, raw: len(raw) - 1)
-    with pytest.raises(LedgerError, match="cut short"):
+    def filling(handle, raw):
+        if len(raw) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return len(raw) - 1
+
+    monkeypatch.setattr(os, "write", filling)
+    with pytest.raises(LedgerError, match="cut short .No space left on device. .*room"):
         written(tmp_path, "k")
 
 

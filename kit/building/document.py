@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from kit.files import regular
+
 LONGEST = 2_000  # characters of a sentence: flattened tables have no full stops
 STRETCH = 2_000  # characters; the text layer is judged by its worst stretch
 _SIGNS = str.maketrans({**{sign: "-" for sign in "‐‑‒–—―−"}, **{sign: "'" for sign in "‘’‛′`´"},
@@ -192,4 +194,4 @@ def _without(plain: str, here: list[int], there: list[int], cuts) -> tuple[str, 
 
 def read_document(path: Path, name: str) -> Document:
     """The document of a text file; bytes that are not UTF-8 become the sign for that."""
-    return Document(name, path.read_bytes().decode("utf-8-sig", "replace"))
+    return Document(name, regular(path).read_bytes().decode("utf-8-sig", "replace"))

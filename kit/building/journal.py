@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kit.errors import BuildError
+from kit.files import regular
 
 try:
     import fcntl
@@ -20,7 +21,7 @@ def read_journal(path: Path) -> list[dict]:
     A last line without its end is one that a process died over, and is left out. Raises BuildError
     for any other line that is no JSON object.
     """
-    return _parsed(path.read_bytes(), path)[0] if path.exists() else []
+    return _parsed(regular(path).read_bytes(), path)[0] if path.exists() else []
 
 
 def _parsed(raw: bytes, path: Path) -> tuple[list[dict], int]:
@@ -63,14 +64,30 @@ class Journal:
 
 @contextmanager
 def opened(path: Path):
-    """An open Journal, which one process has at a time. Raises BuildError where another has it."""
+    """An open Journal, which one process has at a time; one to which nothing was written is not left.
+    Raises BuildError where another has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = _held(path)
     try:
-        _hold(handle, path)
         yield Journal(path, handle)
     finally:
+        if fcntl is not None and not os.fstat(handle).st_size:
+            path.unlink(missing_ok=True)  # while it is held
         os.close(handle)  # which lets go
+
+
+def _held(path: Path) -> int:
+    """The file, open and held."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _hold(handle, path)
+            if fcntl is None or path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # whoever held it has taken it away meanwhile
 
 
 def _hold(handle: int, path: Path) -> None:

@@ -131,6 +131,10 @@ class Judging:
                              "Name a folder that 'kit build' made")
         self.audit = Audit(**manifest["audit"])
         self.sample = read_journal(self.folder / SAMPLE)
+        odd = next((n for n, one in enumerate(self.sample, 1) if not all(
+            isinstance(one.get(name), str) for name in ("item", "stratum"))), None)
+        if odd is not None:
+            raise BuildError(f"line {odd} is no item to be judged", self.folder / SAMPLE, "Build the set anew")
         self.digests = {one["item"]: digest_of(one) for one in self.sample}
 
     @property
@@ -144,7 +148,8 @@ class Judging:
 
     def _counted(self, lines: list[dict]) -> dict[str, dict]:
         for number, line in enumerate(lines, 1):
-            if line.get("digest") is None or self.digests.get(line.get("item")) != line["digest"]:
+            item = line.get("item")
+            if line.get("digest") is None or not isinstance(item, str) or self.digests.get(item) != line["digest"]:
                 raise BuildError(f"line {number} judges what is not in the sample", self.path,
                                  "Take the file away, and judge anew")
             if not isinstance(line.get("answers"), dict) or line["answers"].keys() != (

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from kit.building import numbers
 from kit.errors import BuildError
+from kit.files import regular
 
 APPLICATION = ("application_id", "applId", "applicationNumberText")
 COLUMNS = {"patent": ("patent_id", "patentNumber"), "publication": ("pgpub_id", "appEarlyPubNumber"),
@@ -94,7 +95,7 @@ def _application(value: str | None) -> str | None:
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     try:
-        if path.suffix.lower() in (".parquet", ".pq"):
+        if regular(path).suffix.lower() in (".parquet", ".pq"):
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches():
                     yield pa.RecordBatch.from_arrays(

@@ -17,7 +17,7 @@ from kit.building.chat import Endpoint, Reply
 from kit.building.journal import Journal
 from kit.building.odd import CHECKS, Limits, Odd, oddities, overlap, read_answer
 from kit.errors import BuildError
-from kit.files import digest_of, write_text
+from kit.files import digest_of, regular, write_text
 from kit.progress import say
 from kit.retrieval.service import REFUSALS
 
@@ -85,7 +85,7 @@ def read_prompt(path: Path | None = None) -> str:
     """The kit's prompt, which must be the one that is pinned, or that of another file. Raises
     BuildError where it was changed, can't be read or is empty."""
     try:
-        text = (path or PROMPT).read_text(encoding="utf-8")
+        text = regular(path or PROMPT).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise BuildError(f"the prompt can't be read: {error}", path or PROMPT, "Give a UTF-8 file") from error
     if not text.strip():
@@ -226,7 +226,7 @@ def read_batch(paths: list[Path], requests: list[Request], journal: Journal) -> 
 
 def _batch_lines(path: Path):
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        with open(regular(path), encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             yield from ((n, line) for n, line in enumerate(file, 1) if line.strip())
     except OSError as error:
         raise BuildError(f"the file can't be read: {error.strerror}", path, "Give the batch's output") from error

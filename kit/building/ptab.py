@@ -18,6 +18,7 @@ from pathlib import Path
 from kit.building import numbers
 from kit.building.document import Document, read_document
 from kit.errors import BuildError
+from kit.files import regular
 from kit.progress import steps
 
 BAGS = ("patentTrialProceedingDataBag", "patentTrialDocumentDataBag", "patentTrialDecisionDataBag", "results")
@@ -98,7 +99,7 @@ def read_records(folder: Path) -> Records:
     appeals, rows, odd = set(), 0, {}
     for path in sorted(Path(folder).rglob("*.json")):
         try:
-            told = list(_rows(json.loads(path.read_bytes())))
+            told = list(_rows(json.loads(regular(path).read_bytes())))
         except (OSError, ValueError, RecursionError) as error:
             odd[path.relative_to(folder).as_posix()] = f"no JSON: {error}"
             continue

@@ -12,8 +12,6 @@ mode; from then on a folder that was changed is refused when it is opened.
 """
 
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -30,7 +28,16 @@ from kit.collection.rows import ROWS_FILE, read_rows
 from kit.collection.schema import FEATURES, SPLIT, require_sound, shown
 from kit.collection.sources import Collection, open_collection
 from kit.errors import BuildError
-from kit.files import digest_of_file, dump_json, find_path, made_whole, write_json
+from kit.files import (
+    clear_leftovers,
+    digest_of_file,
+    dump_json,
+    find_path,
+    made_whole,
+    regular,
+    write_json,
+    write_new,
+)
 from kit.provenance import git_state
 from kit.relevance.protocols import positives
 from kit.reporting import pin
@@ -136,7 +143,9 @@ def write_query_set(made: QuerySet, folder: Path) -> Path:
         write_corpus(made.corpus, part / "corpus")
         digests = {name: digest_of_file(part / name) for name in sorted(set_files(part))}
         write_json(part / MANIFEST, _manifest(made, counts, digests))
-        require_free(folder)  # nor is one that came meanwhile taken for this
+        own = digest_of_file(part / MANIFEST)
+    if digest_of_file(folder / MANIFEST) != own:  # nor is one that came meanwhile taken for this
+        require_free(folder)
     return folder
 
 
@@ -200,10 +209,14 @@ def _write_lines(path: Path, lines: Iterable[dict]) -> None:
 def read_lines(path: Path) -> list[dict]:
     """The objects of a JSON lines file that a builder wrote. Raises BuildError for another file."""
     try:
-        with Path(path).open(encoding="utf-8", newline="\n") as file:
-            return [json.loads(line) for line in file if line.strip()]
+        with regular(path).open(encoding="utf-8", newline="\n") as file:
+            lines = [json.loads(line) for line in file if line.strip()]
     except (OSError, ValueError, RecursionError) as error:
         raise BuildError(f"the file can't be read: {error}", path, "Build the set anew") from error
+    odd = next((n for n, line in enumerate(lines, 1) if not isinstance(line, dict)), None)
+    if odd is not None:
+        raise BuildError(f"line {odd} is no JSON object", path, "Build the set anew")
+    return lines
 
 
 def write_corpus(collection: Collection, folder: Path) -> None:
@@ -268,26 +281,33 @@ def freeze(folder: Path | str, name: str | None = None) -> dict:
     name: of the generation (default: the folder's name and a number). Raises BuildError for a set
     that is frozen already, was changed since it was built, or whose audit lacks rows or has too few
     good ones; CollectionError for one that breaks the layout, RuleError where its data or its
-    folder's name is registered for something else.
+    folder's name is registered for something else. One that was stopped between the two is finished:
+    what is frozen and not registered is registered.
     """
     folder = find_path(str(folder))
     manifest = read_manifest(folder) if folder.is_dir() else None
     if manifest is None:
         raise BuildError(f"there is no {MANIFEST}, so that this is no built set", folder,
                          "Name a folder that 'kit build' made")
-    if read_frozen(folder) is not None:
-        raise BuildError("the set is frozen already", folder,
-                         "'kit pin' registers it, where this registry has it not")
-    _require_as_built(folder, manifest)
-    audit = _passed(folder, manifest)
+    clear_leftovers(folder)
+    frozen = read_frozen(folder)
+    if frozen is None:
+        _require_as_built(folder, manifest)
+    audit = _passed(folder, manifest) if frozen is None else frozen.get("audit")
     collection = open_collection(str(folder))
     require_sound(collection)
+    if frozen is not None and collection.generation is not None:
+        raise BuildError("the set is frozen already", folder, f"It is registered as '{collection.generation}'")
     name = pin.generation_name(collection, name, freezing=True)
-    files = {f: digest_of_file(folder / f) for f in sorted(set_files(folder))}
-    frozen = {"mode": manifest["mode"], "manifest": files[MANIFEST], "audit": audit, "files": files,
-              "fingerprints": collection.fingerprints, "suite_version": SUITE_VERSION,
-              "frozen": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
-    _write_new(folder / FROZEN, dump_json(frozen))
+    if frozen is None:
+        files = {f: digest_of_file(folder / f) for f in sorted(set_files(folder))}
+        frozen = {"mode": manifest["mode"], "manifest": files[MANIFEST], "audit": audit, "files": files,
+                  "fingerprints": collection.fingerprints, "suite_version": SUITE_VERSION,
+                  "frozen": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+        try:
+            write_new(folder / FROZEN, dump_json(frozen))
+        except FileExistsError as error:  # two freezes at once leave one
+            raise BuildError("the set is frozen already", folder, "Another process was first") from error
     pin.pin(open_collection(str(folder)), name)
     return {**frozen, "generation": name}
 
@@ -317,18 +337,3 @@ def _passed(folder: Path, manifest: dict) -> dict | None:
     if manifest.get("audit") is None:
         return None
     return require_good(audit_of(folder), folder)
-
-
-def _write_new(path: Path, text: str) -> None:
-    """A whole new file, which is never replaced: two freezes at once leave one."""
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(part, 0o644)
-        os.link(part, path)
-    except FileExistsError as error:
-        raise BuildError("the set is frozen already", path.parent,
-                         "Another process was first") from error
-    finally:
-        os.unlink(part)

@@ -8,12 +8,65 @@ frozen: from then on a folder that differs from it is refused.
 import json
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from kit.errors import CollectionError
-from kit.files import digest_of_file
+from kit.files import digest_of_file, regular
 
 MANIFEST, FROZEN = "query_set.json", "frozen.json"
-_STATED = {"mode": str, "shared_ids": bool, "licence": str, "attribution": str, "note": str, "counts": list,
-           "files": dict, "sources": dict, "parameters": dict, "collection": dict}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class _Exactly(_Part):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _Audit(_Exactly):
+    questions: dict[str, str]
+    what: str
+    items: int
+    seed: int
+    threshold: float
+
+
+class _Count(_Exactly):
+    what: str
+    entered: int
+    left: int
+    losses: dict[str, int]
+
+
+class _Source(_Part):
+    environment: str
+    generation: str | None
+
+
+class _Manifest(_Part):
+    """What is read of a manifest, here or in a notebook."""
+
+    mode: str
+    shared_ids: bool
+    licence: str
+    attribution: str
+    note: str
+    counts: list[_Count]
+    files: dict[str, str]
+    sources: dict[str, str]
+    parameters: dict
+    collection: _Source
+    rows_are: str | None = None
+    audit: _Audit | None = None
+    notes: dict = {}
+
+
+class _Frozen(_Part):
+    files: dict[str, str]
+    manifest: str
+    mode: str
+    audit: dict | None = None
 
 
 def read_manifest(folder: Path) -> dict | None:
@@ -27,13 +80,13 @@ def read_manifest(folder: Path) -> dict | None:
             raise _changed(folder, MANIFEST, "is gone")
         return None
     require_unchanged(folder)
-    return {**_read(path, _STATED), "sha256": digest_of_file(path)}
+    return {**_read(path, _Manifest), "sha256": digest_of_file(path)}
 
 
 def read_frozen(folder: Path) -> dict | None:
     """What `kit freeze` noted of a set, None where it is not frozen: files, when, audit, manifest."""
     path = folder / FROZEN
-    return _read(path, {"files": dict, "manifest": str, "mode": str}) if path.exists() else None
+    return _read(path, _Frozen) if path.exists() else None
 
 
 def require_unchanged(folder: Path) -> None:
@@ -67,16 +120,18 @@ def _changed(folder: Path, name: str, how: str) -> CollectionError:
                            "Put the file back as it was, or build the set anew in another folder")
 
 
-def _read(path: Path, stated: dict[str, type]) -> dict:
+def _read(path: Path, form: type[BaseModel]) -> dict:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(regular(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _unreadable(path, f"it is no JSON: {error}") from error
     if not isinstance(value, dict):
         raise _unreadable(path, "it is no object")
-    wrong = next((n for n, kind in stated.items() if not isinstance(value.get(n), kind)), None)
-    if wrong:
-        raise _unreadable(path, f"'{wrong}' is missing or of another type")
+    try:
+        form.model_validate(value)
+    except ValidationError as error:
+        place = ".".join(str(part)[:80] for part in error.errors()[0]["loc"])
+        raise _unreadable(path, f"'{place}' is missing or of another type") from error
     return value
 
 

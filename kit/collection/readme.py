@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from kit import plain_yaml
 from kit.collection.schema import Layout, shown
 from kit.errors import CollectionError
+from kit.files import regular
 
 README = "README.md"
 _HEAD = re.compile(r"\A\s*---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -17,7 +18,7 @@ def require_configs(folder: Path, layout: Layout) -> None:
     files below the folder. `datasets`, which reads it too, would name neither file nor fault."""
     path = folder / README
     try:
-        head = _HEAD.match(path.read_text(encoding="utf-8-sig"))
+        head = _HEAD.match(regular(path).read_text(encoding="utf-8-sig"))
         stated = plain_yaml.read(head[1]) if head else {}
     except (OSError, ValueError) as error:
         raise CollectionError(f"the README can't be read: {getattr(error, 'strerror', None) or error}", path,

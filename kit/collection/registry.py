@@ -16,7 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kit.errors import CollectionError
-from kit.files import find_path, locked, outputs_folder, write_text
+from kit.files import find_path, locked, outputs_folder, regular, write_text
 from kit.plain_yaml import Bounded
 
 REGISTRY = Path(__file__).with_name("registry.yaml")
@@ -285,7 +285,7 @@ def _shipped() -> dict[str, Entry]:
 
 def _read(path: Path) -> dict:
     try:
-        entries = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        entries = yaml.load(regular(path).read_text(encoding="utf-8"), _Loader)
     except Exception as error:  # PyYAML raises many kinds, for a tag or for depth
         raise _unreadable(path, error) from error
     if not isinstance(entries, dict):

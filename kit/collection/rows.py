@@ -23,6 +23,7 @@ from datasets import Dataset, Features, List, Value
 
 from kit.collection.schema import FEATURES, SPLIT, Layout, shown
 from kit.errors import CollectionError
+from kit.files import regular
 
 ROWS_FILE = "rows.jsonl"
 STATUTES, GRADES = ("102", "103"), ("X", "Y")
@@ -78,7 +79,7 @@ def _listed(value: str | list[str] | None) -> list[str] | None:
 def _rows(path: Path) -> Iterator[tuple[int, dict]]:
     """(line, row) of each line that holds something, once it is checked."""
     try:
-        with open(path, "rb") as file:
+        with open(regular(path), "rb") as file:
             for number, line in enumerate(file, 1):  # a line ends at \n, and at nothing else
                 if line.strip():
                     yield number, _checked(_parsed(line, path, number), path, number)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from kit.collection.schema import ID_COLUMN
 from kit.errors import KitError
-from kit.files import safe_name, written_whole
+from kit.files import made_whole, resolved, safe_name
 from kit.relevance.checks import (
     asserted,
     classes,
@@ -105,18 +105,18 @@ def as_records(findings: list[Finding]) -> list[dict]:
 def export_rows(findings: list[Finding], folder: Path) -> list[Path]:
     """Writes the rows of each check that names some, a Parquet file a check.
 
-    Raises KitError unless the folder is new or empty: files of two audits would mix.
+    The folder is there whole or not at all. Raises KitError unless it is new or empty: files of two
+    audits would mix.
     """
+    folder = resolved(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise KitError("rows are written into a new or empty folder", folder, "Name another one")
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for finding in findings:
-        rows = finding.found.rows
-        if rows is None or rows.empty:
-            continue
-        path = folder / f"{safe_name(f'{finding.group} {finding.name}', 'check')}.parquet"
-        with written_whole(path) as part:
-            pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), part)
-        paths.append(path)
-    return paths
+    names = []
+    with made_whole(folder) as part:
+        for finding in findings:
+            rows = finding.found.rows
+            if rows is None or rows.empty:
+                continue
+            names.append(f"{safe_name(f'{finding.group} {finding.name}', 'check')}.parquet")
+            pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), part / names[-1])
+    return [folder / name for name in names]

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from kit import SUITE_VERSION
 from kit.errors import KitError, ScorecardError
 from kit.evaluation.measures import forms
-from kit.files import digest_of, locked, outputs_folder, safe_name, write_text
+from kit.files import digest_of, locked, outputs_folder, regular, safe_name, write_text
 from kit.relevance.slices import SENTENCES
 from kit.reporting import card_page, notebook_page
 from kit.reporting.card_comparison import standing
@@ -109,7 +109,7 @@ def _page(template: str, here: str, title: str, attributions: list[str] = (), **
 def _stated(file: Path) -> dict:
     """An experiment's list of scorecards, under its file's name, with nothing that leads elsewhere."""
     try:
-        stated = json.loads(file.read_text(encoding="utf-8"))
+        stated = json.loads(regular(file).read_text(encoding="utf-8"))
         names = [Path(name) for name in stated["scorecards"]]
         if file.name.startswith("."):  # "...json" would name the folder above
             raise ValueError("no experiment's name begins with a dot")

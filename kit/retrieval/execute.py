@@ -25,6 +25,7 @@ from kit.files import (
     find_path,
     locked,
     outputs_folder,
+    regular,
     safe_name,
     work_folder,
     write_json,
@@ -217,7 +218,7 @@ def open_finished(folder: Path, params: Params) -> SavedRun:
 def read_manifest(path: Path) -> dict:
     """A run's manifest. Raises RunError for what is none."""
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(regular(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"the manifest can't be read: {type(error).__name__}", path,
                        "Delete the run's folder and search again") from error

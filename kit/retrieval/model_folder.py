@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.errors import SearchError
-from kit.files import resolved
+from kit.files import regular, resolved
 
 POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max",
             "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "lasttoken",
@@ -64,7 +64,7 @@ def _json(path: Path, otherwise):
         return otherwise
     kind = list if path.name == "modules.json" else dict
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(regular(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, f"it can't be read: {type(error).__name__}") from error
     if not isinstance(value, kind):

@@ -274,8 +274,10 @@ def require_address(url: str, parameter: str, token_by: str) -> None:
     try:
         parts = parse_url(url)
     except LocationParseError:
+        parts = None
+    if parts is None or not url.isprintable() or " " in url:  # a line's end would be sent as %0A
         raise SearchError("the service's address can't be read", parameter,
-                          "Give one such as http://127.0.0.1:8000/") from None
+                          "Give one such as http://127.0.0.1:8000/")
     if parts.scheme not in ("http", "https") or not parts.host:
         raise SearchError("the service's address is not http:// or https:// and a host",
                           parameter, "Give one such as http://127.0.0.1:8000/")

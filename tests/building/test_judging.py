@@ -20,10 +20,11 @@ from kit.building.judging import (
     thirds,
     wilson,
 )
-from kit.building.query_set import QuerySet, freeze, write_query_set
+from kit.building.query_set import QuerySet, freeze, read_lines, write_query_set
 from kit.collection.registry import folder_entry
 from kit.collection.sources import open_collection
 from kit.errors import BuildError, CollectionError
+from kit.files import digest_of_file
 from kit.reporting.scorecard import _audited
 
 YES, QUESTIONS = {"faithful": True, "plain": True}, {"faithful": "Is it so?", "plain": "Is it plain?"}
@@ -244,3 +245,47 @@ def test_at_the_end_there_is_nothing_to_save(folder):
     judge_all(folder)
     widgets = Judge(Judging(folder), lambda one: "")
     assert widgets.save.disabled and "5 of 5" in widgets.told.value
+
+
+# --- a set that was damaged ---------------------------------------------------------------------------
+
+def restated(folder, name, text):
+    """Another text for a file of the set, of which the manifest has the digest."""
+    manifest = json.loads((folder / "query_set.json").read_text())
+    (folder / name).write_text(text)
+    manifest["files"][name] = digest_of_file(folder / name)
+    (folder / "query_set.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("place, value, named", [
+    ("audit", "x", "audit"), ("audit", {"questions": []}, "audit.questions"), ("counts", [None], "counts.0"),
+    ("counts", [{"what": "queries", "entered": "8", "left": 8, "losses": {}}], "counts.0.entered"),
+    ("collection", {}, "collection.environment"), ("files", {"rows.jsonl": 1}, "files.rows.jsonl"),
+    ("notes", [], "notes")])
+def test_a_manifest_of_another_form_is_refused_by_its_place(folder, place, value, named):
+    path = folder / "query_set.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), place: value}))
+    with pytest.raises(CollectionError, match=f"'{named}' is missing or of another type"):
+        freeze(folder)
+
+
+@pytest.mark.parametrize("line", ["{}", '{"item": 1, "stratum": "EP"}', '{"item": ["r1"], "stratum": "EP"}', '{"item": "r1"}'])
+def test_a_sample_of_another_form_is_refused(folder, line):
+    restated(folder, "audit.jsonl", line + "\n")
+    with pytest.raises(BuildError, match="line 1 is no item to be judged"):
+        freeze(folder)
+
+
+@pytest.mark.parametrize("item", [["r1"], {}, None, 1])
+def test_a_judgement_of_no_item_is_refused(folder, item):
+    judge_all(folder)
+    lines = [json.loads(line) for line in (folder / JUDGED).read_text().splitlines()]
+    (folder / JUDGED).write_text("".join(json.dumps({**line, "item": item}) + "\n" for line in lines))
+    with pytest.raises(BuildError, match="line 1 judges what is not in the sample"):
+        freeze(folder)
+
+
+def test_lines_that_are_no_objects_are_refused(folder):
+    (folder / "lost.jsonl").write_text('{}\n"x"\n')
+    with pytest.raises(BuildError, match="line 2 is no JSON object"):
+        read_lines(folder / "lost.jsonl")

@@ -151,6 +151,22 @@ def test_no_set_is_written_over_another(source, built):
         write_query_set(made(source), built)
 
 
+def test_a_set_that_came_meanwhile_is_not_taken_for_this(source, tmp_path, monkeypatch):
+    row = {"qid": "other", "text": "x", "gold_apps": ["d1"]}
+    other = write_query_set(made(source, rows=[row]), tmp_path / "other")
+    found = query_set.set_files
+
+    def come(part):
+        if not (tmp_path / "set").exists():
+            shutil.copytree(other, tmp_path / "set")
+        return found(part)
+
+    monkeypatch.setattr(query_set, "set_files", come)
+    with pytest.raises(BuildError, match="the folder is there"):
+        write_query_set(made(source), tmp_path / "set")
+    assert [row["qid"] for row in lines(tmp_path / "set" / "rows.jsonl")] == ["other"]
+
+
 def test_a_row_says_which_claim_and_what_may_lack(source, tmp_path):
     row = {"qid": "a", "text": "x", "gold_apps": ["d1"], "claim": 4, "incomplete": "a reference in no table"}
     folder = write_query_set(made(source, rows=[row]), tmp_path / "set")
@@ -186,6 +202,13 @@ def test_a_second_freeze_is_refused(built):
     freeze(built)
     with pytest.raises(BuildError, match="frozen already"):
         freeze(built)
+
+
+def test_a_freeze_that_was_stopped_before_it_was_registered_is_finished(built, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("kit.reporting.pin.pin", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        freeze(built)
+    assert freeze(built)["generation"] == "titles-1" == open_collection(str(built)).generation
 
 
 def test_the_same_set_in_another_folder_is_not_registered_twice(source, built, tmp_path):

@@ -541,7 +541,8 @@ def test_a_token_that_is_no_headers_is_refused(collection, params, monkeypatch, 
     (None, "no address"), ("", "not http"), ("localhost:8000/search", "not http"),
     ("ftp://host/", "not http"), ("file:///etc/passwd", "not http"), ("http://", "not http"),
     ("http:///path", "not http"), ("http://host:99999/", "can't be read"),
-    ("http://ho st/", "can't be read"), (f"http://me:{TOKEN}@host/", "holds a user"),
+    ("http://ho st/", "can't be read"), ("http://host/\n", "can't be read"),
+    (f"http://me:{TOKEN}@host/", "holds a user"),
     (f"https://{TOKEN}@host/", "holds a user"), (f"http://host/?key={TOKEN}", "holds a user"),
     (f"http://host/#{TOKEN}", "holds a user"), (f"http://me:{TOKEN}@ho st/", "can't be read")])
 def test_an_address_that_is_refused_before_anything_is_searched(collection, params, url, said):

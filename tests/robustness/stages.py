@@ -24,6 +24,7 @@ import nbformat
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from kit import ledger, pipeline
+from kit.cli import main
 from kit.collection.sources import open_collection
 from kit.files import ROOT, written_whole
 from kit.params import Params, make_params
@@ -137,6 +138,27 @@ def stages_killed_after(values: dict, seconds: float) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     stages(values)
+
+
+# --- any command ----------------------------------------------------------------------------------
+
+def command(arguments: list[str], event: int | None = None, told: Path | None = None) -> None:
+    """Runs one command. event: kills the process before its event of that number that changes something.
+    told: gets the number of such events."""
+    seen = [0]
+
+    def hook(name: str, values: tuple) -> None:
+        reads = name == "open" and isinstance(values[2], int) and not values[2] & (os.O_WRONLY | os.O_RDWR)
+        if name in EVENTS and not reads:
+            seen[0] += 1
+            if seen[0] - 1 == event:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+    status = main(arguments)
+    if told:
+        told.write_text(str(seen[0]))
+    raise SystemExit(status)
 
 
 # --- what a run has left --------------------------------------------------------------------------

@@ -5,6 +5,8 @@ The kills are drawn by a fixed seed. Real notebooks, Ctrl-C and SIGTERM: tests/s
 
 import json
 import random
+import re
+import shutil
 import signal
 
 import pytest
@@ -54,3 +56,46 @@ KILLED = []
 def test_at_least_fifty_were_killed():
     """Behind the kills of this file, in one process with them."""
     assert sum(status != 0 for status in KILLED) >= 50, KILLED
+
+
+# --- other commands ---------------------------------------------------------------------------------
+
+COMMANDS = {"audit": ["audit", "own", "--quick", "--rows", "made/rows"],
+            "build": ["build", "semantic_search", "--collection", "own", "--out", "made/set"],
+            "freeze": ["freeze", "set"]}
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory, experiment):
+    """A folder with a collection and a built query set."""
+    home = tmp_path_factory.mktemp("ready")
+    shutil.copytree(experiment(home)["collection"], home / "own")
+    assert command(home, ["build", "semantic_search", "--collection", "own", "--out", "set"]) == 0
+    return home
+
+
+def command(home, arguments, *more) -> int:
+    """The exit status of a command that is run with its folders below `home`."""
+    status, said = ended(started(stages.command, [
+        str(home / word) if word.startswith(("own", "made", "set")) else word for word in arguments], *more, home=home))
+    assert "Traceback" not in said, said
+    return status
+
+
+def made(home) -> dict[str, bytes]:
+    """What a command has left, by file, but for when it was."""
+    return {str(f.relative_to(home)): re.sub(rb'"frozen": "[^"]*"', b"", f.read_bytes())
+            for f in home.rglob("*") if f.is_file() and not f.is_relative_to(home / "tables")}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_killed_command_is_finished_by_the_same(name, ready, tmp_path):
+    shutil.copytree(ready, tmp_path / "whole")
+    assert command(tmp_path / "whole", COMMANDS[name], None, tmp_path / "events") == 0
+    events = int((tmp_path / "events").read_text())
+    for event in rng.sample(range(events // 2, events), 2):
+        home = tmp_path / str(event)
+        shutil.copytree(ready, home)
+        assert command(home, COMMANDS[name], event) == -signal.SIGKILL
+        command(home, COMMANDS[name])  # which refuses what is there whole
+        assert made(home) == made(tmp_path / "whole")

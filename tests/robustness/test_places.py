@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from kit import ledger
+from kit.cli import main
 from kit.collection.sources import open_collection
 from kit.errors import KitError
 from kit.evaluation import uncertainty
-from kit.files import below, safe_name, write_text
+from kit.files import ROOT, below, outputs_folder, safe_name, write_text, written_whole
 from kit.params import make_params
 from kit.pipeline import Log
 from kit.reporting import score, scorecard, site
@@ -151,3 +152,51 @@ def test_a_trec_file_of_an_odd_identifier_is_refused_and_none_is_left(tmp_path):
     with pytest.raises(KitError, match="can't hold the identifier"):
         write_trec(tmp_path / "run.trec", ranked(["q"], ["a b"], [1.0]), "mine")
     assert os.listdir(tmp_path) == []
+
+
+# --- what is no file, or has no name ------------------------------------------------------------------
+
+@pytest.mark.parametrize("command", [
+    "run PIPE", "build natural_language --collection own --model m --out set --prompt PIPE",
+    "build natural_language --collection own --model m --out set --batch-in PIPE",
+    "build litigation --collection own --papers papers --out set",
+    "build litigation --collection own --papers own --out set --table PIPE"])
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(command, fenced, make_collection, capsys, monkeypatch):
+    make_collection(fenced / "data", name="own")
+    (fenced / "data" / "papers").mkdir()
+    for name in ("PIPE", "papers/decision.txt"):
+        os.mkfifo(fenced / "data" / name)
+    monkeypatch.chdir(fenced / "data")
+    before = sorted(fenced.rglob("*"))
+    assert main(command.split()) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("kit: ") and said.count("\n") == 1 and "Is a pipe or a device" in said
+    assert sorted(fenced.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", [
+    "serve --collection mini --host", "publish mini --format csv --out", "splits mini --out", "audit mini --rows",
+    "build semantic_search --collection mini --out", "build natural_language --collection mini --out x --model",
+    "build natural_language --collection mini --out x --model m --batch-out", "verify", "run"])
+def test_an_empty_word_stands_for_no_place(command, capsys, fenced, monkeypatch):
+    """As of a variable that is not set: the working folder, or every network's address, nobody named."""
+    monkeypatch.chdir(fenced)
+    assert main([*command.split(), ""]) == 1
+    assert "it is empty" in capsys.readouterr().err
+
+
+def test_a_refusal_of_the_system_names_what_was_asked_for(fenced):
+    """And not the file beside it, which nobody knows."""
+    place = fenced / "outputs" / "page"
+    with pytest.raises(OSError) as raised, written_whole(place):
+        raise OSError(28, "No space left on device")
+    assert raised.value.filename == str(place)
+    with pytest.raises(OSError) as raised, written_whole(place) as part:
+        (part / "picture").read_text()
+    assert raised.value.filename == str(place)
+
+
+def test_an_empty_variable_is_no_outputs_folder(monkeypatch):
+    """It would be the project's own folder."""
+    monkeypatch.setenv("KIT_OUTPUTS", "")
+    assert outputs_folder() == ROOT / "outputs"

@@ -57,10 +57,10 @@ OPTIONS = [
     ("shares without names", ["--out", "HOME/o.parquet", "--shares", "0.8,0.2"], "shares are names and numbers", "--shares", "Give"),
     ("a share twice", ["--out", "HOME/o.parquet", "--shares", "a=0.5,a=0.5"], "shares are names and numbers", "--shares", "Give"),
     ("shares that sum to two", ["--out", "HOME/o.parquet", "--shares", "a=1,b=1"], "the shares sum to 2", "shares", "Give"),
-    ("a share of NaN", ["--out", "HOME/o.parquet", "--shares", "a=nan,b=1"], "the share of 'a' is nan", "shares", "Give"),
+    ("a share of NaN", ["--out", "HOME/o.parquet", "--shares", "a=nan,b=1"], "shares are names and numbers", "shares", "Give"),
     ("a share below nothing", ["--out", "HOME/o.parquet", "--shares", "a=-1,b=2"], "the share of 'a' is -1", "shares", "Give"),
     ("a seed below nothing", ["--out", "HOME/o.parquet", "--seed", "-1"], "a seed is a whole number", "seed", "Give"),
-    ("a seed of words", ["--out", "HOME/o.parquet", "--seed", "x"], "invalid int value: 'x'", "splits", "--help"),
+    ("a seed of words", ["--out", "HOME/o.parquet", "--seed", "x"], "it is no whole number: 'x'", "splits", "--help"),
     ("an output that is no Parquet", ["--out", "HOME/o.csv"], "splits are written as Parquet", "o.csv", "Give a name"),
     ("neither --out nor --check", [], "one of the arguments --out --check is required", "splits", "--help"),
 ]
