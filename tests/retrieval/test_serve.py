@@ -123,7 +123,7 @@ def test_a_search_that_fails_does_not_end_it(server, monkeypatch):
     (["--view", "nonsense"], "unknown view 'nonsense'"), (["--view", "ai_ab"], "no view 'ai_ab'"),
     (["--port", "70000"], "another --port"), (["--host", "no.such.host.invalid"], "another --host"),
     (["--host", "192.0.2.1"], "another --host"), (["--host", "a" * 300], "another --host"),
-    (["--port", "many"], "invalid int value")])
+    (["--port", "many"], "it is no whole number")])
 def test_a_server_that_can_not_start_is_one_line(capsys, folder, arguments, said):
     assert main(["serve", "--collection", str(folder), *arguments]) == 1
     out, err = capsys.readouterr()
