@@ -56,6 +56,7 @@ from kit.visible import discreet
 BLOCK = 128  # queries searched, checked and saved at a time
 _WHOLE = reprlib.Repr()  # of a text all, since what is hidden in it is found in the whole only
 _WHOLE.maxstring = _WHOLE.maxother = 10_000
+PARTS = "parts-of-"  # folders of blocks, by the size of a block, as long as a run is not whole
 UNSEEN = {"view": "the system's own"}  # of the corpus, where the kit does not hand it over
 
 
@@ -320,7 +321,8 @@ def _recorded(stated: dict, folder: Path, params: Params, **more):
 
 
 def _reopened(folder: Path, params: Params) -> SavedRun:
-    """A run that is there whole, its end noted in the ledger if a kill came between the two."""
+    """A run that is there whole; its end is noted in the ledger, and its blocks removed, also where a kill
+    came before either."""
     saved = reopen(folder)
     run = (saved.manifest.get("ledger") or {}).get("sha256")
     end = ledger.read(params.outputs).ending(run)
@@ -331,6 +333,8 @@ def _reopened(folder: Path, params: Params) -> SavedRun:
     elif end.event.get("manifest_sha256") != saved.manifest_sha256:  # which names the ranking's
         raise RunError("the run was changed after the ledger noted how it ended", folder,
                        "Delete the folder and search again")
+    for parts in folder.glob(f"{PARTS}*"):
+        shutil.rmtree(parts, ignore_errors=True)
     return saved
 
 
@@ -352,22 +356,20 @@ def _search(collection, system, params: Params, stated: dict, folder: Path) -> S
     if _reads_corpus(system):
         prepared, indexed = prepare(collection, system, params.corpus_view)
     corpus_notes = system.notes()
-    home = folder / f"parts-of-{_block_size(system)}"
+    home = folder / f"{PARTS}{_block_size(system)}"
     run = stated["ledger"]["sha256"]
     counts, parts = _search_blocks(collection, system, params, set(ids), home, run)
     searched, notes = counts.pop("seconds"), counts.pop("notes")
     table = joined(parts)
     if getattr(system, "answers", "documents") == "passages":
         notes["passages_not_scored"] = len(table) - len(documents_of(table))
-    saved = _save(folder, table, searched_ids(collection, params), {
+    return _save(folder, table, searched_ids(collection, params), {
         **stated, **counts, "system": stated["system"] | {"settings": system.settings},
         "notes": corpus_notes | notes,
         "cost": {"preprocessing_seconds": prepared, "index_seconds": indexed,
                  "search_seconds": searched,
                  "peak_memory_mb": _peak_memory(),
                  **(system.cost() if hasattr(system, "cost") else {})}})
-    shutil.rmtree(home)
-    return saved
 
 
 def _peak_memory() -> float:

@@ -219,6 +219,14 @@ def test_the_same_call_reopens_the_run(collection, params, monkeypatch):
     assert again.table.equals(first.table) and again.manifest == first.manifest
 
 
+def test_blocks_that_a_kill_left_beside_a_whole_run_go(collection, params):
+    folder = retrieve(collection, "bm25", params()).folder
+    (folder / "parts-of-128").mkdir()
+    (folder / "parts-of-128/000000.parquet").write_bytes(b"")
+    retrieve(collection, "bm25", params())
+    assert sorted(f.name for f in folder.iterdir()) == ["manifest.json", "run.parquet"]
+
+
 @pytest.mark.parametrize("change", [
     {"query_view": "tacd"}, {"corpus_view": "abstract"}, {"depth": 6}, {"bm25_k1": 0.9},
     {"bm25_b": 0.5}, {"bm25_variant": "okapi"}, {"sample": 4}, {"sample": 4, "seed": 1}])

@@ -177,7 +177,10 @@ def test_memory_that_runs_out_is_one_line_and_the_run_goes_on_elsewhere(
         more, experiment, whole, tmp_path):
     values = experiment(tmp_path)
     status, said = ended(started(with_memory_below, values, more << 20, home=tmp_path))
-    assert "memory" in complaint(status, said)
+    if status == 127:  # the C library itself gave up, before Python could say so
+        assert "cannot allocate memory" in said
+    else:
+        assert "memory" in complaint(status, said)
     status, said = ended(started(stages.stages, values, home=tmp_path))
     assert status == 0, said
     assert_as_good_as(tmp_path / "outputs", whole)
