@@ -134,7 +134,8 @@ def require_runnable(path: Path) -> None:
 def _execute(notebook: Path, target: Path, params: Params, progress: Path) -> None:
     import papermill  # a second to import, and only needed here
 
-    logging.getLogger("papermill").setLevel(logging.ERROR)  # the schema has checked every name
+    for name in ("papermill", "asyncio"):  # whatever ends a notebook is raised; a stop leaves tasks behind
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     # sockets in a folder of our own: no race for ports, and none that others can reach
     ipc = Config({"KernelManager": {"transport": "ipc"}}) if os.name == "posix" else Config()
     with work_folder() as work:
