@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kit import cli, progress
+from kit import cli, commands, progress
 from kit.errors import KitError
 from kit.reporting import formats, plots, scorecard, show
 from kit.visible import Screen, visible
@@ -102,7 +102,7 @@ def test_in_the_notebook_no_text_is_typeset_as_a_formula(name, monkeypatch):
 
 @all_payloads
 def test_on_the_console_nothing_acts_and_json_stays_the_same(payload, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "_models", lambda options: print(payload) or print(
+    monkeypatch.setattr(commands, "models", lambda options: print(payload) or print(
         json.dumps({payload: payload}, ensure_ascii=False)))
     assert cli.main(["models"]) == 0
     shown = capsys.readouterr().out
@@ -114,7 +114,7 @@ def test_on_the_console_nothing_acts_and_json_stays_the_same(payload, capsys, mo
 def test_in_an_error_nothing_acts_and_it_stays_one_line(payload, capsys, monkeypatch):
     def fails(options):
         raise KitError(payload, payload, payload)
-    monkeypatch.setattr(cli, "_models", fails)
+    monkeypatch.setattr(commands, "models", fails)
     assert cli.main(["models"]) == 1
     shown = capsys.readouterr().err
     assert not ACTING.search(shown) and shown.count("\n") == 1
