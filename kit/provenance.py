@@ -73,6 +73,11 @@ def machine() -> dict[str, Any]:
             "cores": os.cpu_count(), "python": platform.python_version()}
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def memory_left() -> int | None:
     """Bytes of memory that this process may still take, by the machine, its container and its own
     limit; None where none of them tells."""

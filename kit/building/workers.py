@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 from kit.errors import BuildError
 from kit.progress import steps
+from kit.provenance import processors
 
 FEW = 100  # things that one process does sooner than others start
 
@@ -25,7 +26,7 @@ def in_order(work: Callable, things: Sequence, what: str, processes: int | None 
     processors, one where things are few. What work raises is raised here, as in one process. Raises
     BuildError where a process is ended from outside.
     """
-    processes = processes or (1 if len(things) < FEW else _processors())
+    processes = processes or (1 if len(things) < FEW else processors())
     if processes == 1:
         yield from steps(map(work, things), what, len(things))
         return
@@ -37,10 +38,6 @@ def in_order(work: Callable, things: Sequence, what: str, processes: int | None 
                          "processors (taskset). A script builds under `if __name__ == '__main__':`") from error
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _prepare() -> None:

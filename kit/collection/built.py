@@ -21,7 +21,7 @@ class _Part(BaseModel):
 
 
 class _Exactly(_Part):
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
 
 class _Audit(_Exactly):

@@ -5,7 +5,6 @@ to do its tasks again elsewhere. Only the best of each shard come back, and the 
 """
 
 import logging
-import os
 import socket
 import threading
 import time
@@ -20,6 +19,7 @@ from kit.collection.sources import anywhere
 from kit.errors import KitError, SearchError
 from kit.files import digest_of, work_folder
 from kit.progress import say
+from kit.provenance import processors
 from kit.retrieval import shards
 from kit.retrieval.bm25_index import require_room
 from kit.retrieval.corpus import Corpus
@@ -234,7 +234,7 @@ def _local(number: int | None):
     import dask
     from distributed import LocalCluster
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = processors()
     workers = min(cores, number or cores)
     threads = cores // workers
     # not numba's: Dask sets them in this process for a while, where numba must not see a change

@@ -351,7 +351,6 @@ def _closed(system):
 def _search(collection, system, params: Params, stated: dict, folder: Path) -> SavedRun:
     ids, prepared, indexed = list(collection.ids("corpus")), None, None
     if hasattr(system, "warm"):
-        say(f"{system.name}: compiling, a minute once after an installation")
         system.warm()
     if _reads_corpus(system):
         prepared, indexed = prepare(collection, system, params.corpus_view)
